@@ -253,3 +253,30 @@ def test_a_result_that_lacks_what_its_form_needs_is_refused(
 ):
     with pytest.raises(ClaimError, match=missing):
         judged(form, result, limit, printed="3")
+
+
+@pytest.mark.parametrize(
+    ("p_values", "verdict"),
+    [
+        ([0.01, 0.04, 0.001], "another outcome"),
+        ([0.01, 0.2, 0.001], "inconclusive"),
+        ([0.06, 0.2, 0.9], "absence not shown"),
+        ([0.05], "absence not shown"),
+    ],
+)
+def test_a_claim_of_no_effect_is_judged_by_the_tests_under_all_filters(
+    p_values, verdict
+):
+    claim = {"form": "no effect", "limit": "", "printed": "", "needs": "files"}
+    filters = [f"filter {number}" for number in range(len(p_values))]
+    rows = results.rows("a", {"flat": pd.DataFrame({"p": p_values}, index=filters)})
+    judgement = rules.judge(claim, rows)
+    assert judgement.verdict == verdict
+    assert "the paper reports none" in judgement.why
+
+
+def test_a_claim_of_no_effect_needs_tests():
+    claim = {"form": "no effect", "limit": "", "printed": "", "needs": "files"}
+    rows = results.rows("a", {"flat": {"estimate": 1, "low": 0, "high": 2}})
+    with pytest.raises(ClaimError, match="needs the column p"):
+        rules.judge(claim, rows)

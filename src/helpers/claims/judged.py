@@ -32,7 +32,7 @@ LARGE = 1000  # a number without digits after the point
 # Groups in which main claims are counted.
 GROUPS = {
     "supported or reproduced": (*rules.PASSES, rules.LAST_DIGIT),
-    "inconclusive": (rules.INCONCLUSIVE,),
+    "inconclusive": (rules.INCONCLUSIVE, rules.NOT_SHOWN),
     "contradicted or not reproduced": (*rules.FAILS,),
     "not checked": (rules.NOT_CHECKED,),
     # that a paper's numbers agree with each other says nothing about its data

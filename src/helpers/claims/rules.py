@@ -1,4 +1,4 @@
-"""The six rules by which a claim of a paper is judged from results.
+"""The rules by which a claim of a paper is judged from results.
 
 1. A printed *value* reproduces if ours rounds to it; up to the split if it lies within
    the central 95 % of redrawn splits; it differs in the last digit if the rounded ones
@@ -11,7 +11,11 @@
    from 97.5 % of resamples, contradicted if a pair that the claim names is reversed in
    97.5 %. An *absence* is supported if the interval lies within a margin that the paper
    states for this comparison, else inconclusive.
-4. A *test*, repeated as the authors ran it, has the same or another outcome.
+4. A *test*, repeated as the authors ran it, has the same or another outcome. A claim of
+   *no effect* ("no significant effect") is about a test, too: an omnibus test of all
+   conditions that the sentence names, with Holm's correction, under every filter of the
+   paper or its code. If p is below 0.05 under all of them, the outcome is another one;
+   if under none, absence is not shown; else the claim is inconclusive.
 5. If the words allow several interpretations whose verdicts differ, the claim is
    inconclusive. "All" fails if one part fails, "most" if half fail; otherwise
    inconclusive parts make it inconclusive.
@@ -35,9 +39,19 @@ import pandas as pd
 from helpers.data import registry
 from helpers.data.published import ClaimError, read_text
 
-FORMS = ("value", "split", "fact", "statement", "rank", "absence", "test")
+FORMS = (
+    "value",
+    "split",
+    "fact",
+    "statement",
+    "rank",
+    "absence",
+    "test",
+    "no effect",
+)
 NOT_CHECKED = "not checked"
 INCONCLUSIVE = "inconclusive"
+NOT_SHOWN = "absence not shown"
 LAST_DIGIT = "differs in the last digit"
 REPORTING_ERROR = "reporting error"
 # What a form calls a claim that passes, and one that fails.
@@ -49,14 +63,18 @@ WORDS = {
     "rank": ("supported", "contradicted"),
     "absence": ("supported", "contradicted"),
     "test": ("same outcome", "another outcome"),
+    "no effect": (NOT_SHOWN, "another outcome"),
 }
 CONSISTENT = ("internally consistent", "not internally consistent")
-PASSES = tuple(dict.fromkeys(passes for passes, _ in WORDS.values()))
+PASSES = tuple(
+    dict.fromkeys(passes for passes, _ in WORDS.values() if passes != NOT_SHOWN)
+)
 FAILS = (*dict.fromkeys(fails for _, fails in WORDS.values()), REPORTING_ERROR)
 # How `needs` begins where a claim cannot be checked.
 UNCHECKED = ("not public", "public", "illegible", "substitute", "simulated", "scope")
 
 RESAMPLES = 0.975
+LEVEL = 0.05  # of tests of claims of no effect
 LAST_DIGIT_SHARE = 0.05
 BLIND = 0.2  # an error of a printed number that a check has to notice
 SLACK = 1e-9
@@ -76,6 +94,7 @@ _GRAMMAR = {
     "rank": r"(?:all|most)?",
     "absence": rf"(?:(?:all|most) ?)?(?:within {_NUMBER} \(.+\))?",
     "test": rf"(?:(?:all|most) )?p (?:<|>=) {_NUMBER}(?: and [<>] {_NUMBER})?",
+    "no effect": r"",
 }
 
 
@@ -255,6 +274,8 @@ def _judge_words(claim: Mapping[str, str], rows: pd.DataFrame) -> Judgement:
     passes, fails = WORDS[claim["form"]]
     if claim["form"] == "rank":
         return _judge_rank(rows)
+    if claim["form"] == "no effect":
+        return _judge_no_effect(rows)
     judge_row = _OF_ROW[claim["form"]]
     judged = [(row["part"], *judge_row(claim, row)) for _, row in rows.iterrows()]
     if len(judged) == 1:
@@ -345,6 +366,19 @@ def _judge_rank(rows: pd.DataFrame) -> Judgement:
     share = whole.min()
     why = f"found in {_percent(share)} of resamples"
     return Judgement(passes if share >= RESAMPLES - SLACK else INCONCLUSIVE, why)
+
+
+def _judge_no_effect(rows: pd.DataFrame) -> Judgement:
+    """Judge a claim that nothing is significant; a row is the test under a filter."""
+    passes, fails = WORDS["no effect"]
+    if rows["p"].isna().any():
+        raise ClaimError("a claim of no effect needs the column p")
+    significant = rows["p"] < LEVEL
+    counted = f"p < {LEVEL} under {significant.sum()} of {len(rows)} filters"
+    why = f"our omnibus test, the paper reports none: {counted}"
+    if significant.all():
+        return Judgement(fails, why)
+    return Judgement(INCONCLUSIVE if significant.any() else passes, why)
 
 
 def _percent(share: float) -> str:
