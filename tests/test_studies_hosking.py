@@ -1,6 +1,5 @@
-"""The released ratings of Hosking et al., and the texts that their paper prints."""
+"""The released ratings of Hosking et al."""
 
-import hashlib
 import json
 import re
 
@@ -8,14 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import marks, paths
+from helpers import marks, paths, weights
 from helpers.data import registry, tables
 from helpers.data.columns import hosking as columns
 from helpers.studies import hosking, hosking_submissions
 from helpers.studies.hosking import read_experts
 from helpers.studies.hosking import read_pairs as read
-
-PAPER = paths.ROOT.parent / "shared" / "papers" / "hosking.md"
 
 
 @pytest.fixture(scope="module")
@@ -264,87 +261,6 @@ def test_the_score_beside_error_checks_of_experiment_2_is_a_mode(experiment_2):
     assert by_mean["quality_biased"] > 1
 
 
-def ratings(**columns):
-    """Return three ratings of experiment 2 with texts."""
-    frame = {
-        "system": "MPT 30B",
-        "arm": ["baseline", "complex_low", "complex_high"],
-        "preamble": ["", "Be brief!", "Be thorough."],
-        "prompt": "Why?",
-        "response": ["Well - it is so.\nAnd that is all.", "So.", "It is so."],
-    }
-    return pd.DataFrame(frame | columns)
-
-
-def test_a_fingerprint_holds_letters_and_digits_only():
-    assert hosking.fingerprint("1 + 1 = 2!")[0] == 3
-    assert hosking.fingerprint("a b c") == (3, "ba7816bf8f01cfea")
-    assert hosking.fingerprint("a, b\nc!") == hosking.fingerprint("ABC")
-    assert hosking.fingerprint("unfamiliar") != hosking.fingerprint("unfamilar")
-
-
-@pytest.mark.skipif(not PAPER.is_file(), reason="the text of the paper is not here")
-def test_fingerprints_are_those_of_texts_in_the_paper():
-    letters = re.sub(r"[\W_]+", "", PAPER.read_text().casefold())
-    for size, printed in hosking.PREAMBLES.values():
-        parts = (
-            letters[start : start + size].encode()
-            for start in range(len(letters) - size)
-        )
-        assert any(
-            hashlib.sha256(part).hexdigest().startswith(printed) for part in parts
-        )
-
-
-def test_an_empty_preamble_is_in_no_prompt():
-    shown = ratings(prompt=["Why?", "Be brief! Why?", "Why?"])
-    assert hosking.preamble_in_prompt(shown).tolist() == [False, True, False]
-
-
-@pytest.mark.parametrize(
-    ("task", "prompt", "follows"),
-    [
-        ("wikihow", "Can you tell me how to whistle?", True),
-        ("wikihow", "Tell me how to whistle?", False),
-        ("wikihow", "Can you tell me how to whistle", False),
-        ("curation", "An article\nof two lines.\n\nGenerate a summary:\n", True),
-        ("curation", "An article\nof two lines.\n\nGenerate a summary:", True),
-        ("curation", "An article. Generate a summary:", False),
-    ],
-)
-def test_templates_allow_any_title_or_article_and_nothing_else(task, prompt, follows):
-    assert bool(re.fullmatch(hosking.TEMPLATES[task], prompt.strip())) == follows
-
-
-def test_first_lines_are_counted_if_shared_and_no_headings():
-    prompts = [
-        "Sell it.\r\nA lamp",
-        "Sell it.\nA cup",
-        "Name:\nA cup",
-        "Name:\nA pen",
-        "A pen.\n",
-    ]
-    assert hosking.shared_first_lines(pd.Series(prompts)).to_dict() == {"Sell it.": 2}
-
-
-@pytest.fixture(scope="module")
-def submitted(real_data):
-    return hosking_submissions.load_submissions(2, "errors", real_data, texts=True)[1]
-
-
-def test_one_preamble_is_a_letter_short_of_the_printed_one(submitted):
-    same = hosking.compare_preambles(submitted)
-    assert len(same) == 4
-    assert same[~same].index.tolist() == ["assertive_low"]
-    arms = submitted.query("arm == 'assertive_low'")
-    (used,) = arms["preamble"].unique()
-    assert hosking.fingerprint(used)[0] == hosking.PREAMBLES["assertive_low"][0] - 1
-
-
-def test_raters_saw_no_preamble(submitted):
-    assert not hosking.preamble_in_prompt(submitted).any()
-
-
 def test_answers_are_the_outputs_under_other_names(experiment_1, experiment_2):
     for study, ours in (
         (experiment_1, hosking.TEN_ERRORS),
@@ -455,3 +371,15 @@ def test_reported_numbers_are_withheld_beside_simulated_data(monkeypatch):
     run = marks.Run("11_error_weights", reasons=["no data"])
     monkeypatch.setattr(marks, "current", lambda: run)
     assert hosking.reported("authors.lasso.weight").isna().all()
+
+
+def test_mixed_models_of_lme4_agree_with_weights_within_raters(experiment_1):
+    by_lme4 = pd.read_csv(paths.DATA / "lme4.csv", index_col="term")["estimate"]
+    labels = experiment_1.answers()[["item_id", *hosking.TEN_ERRORS]]
+    single = experiment_1.ratings("score").merge(labels, on="item_id")
+    ours = -weights(single, hosking.TEN_ERRORS, "score", within="rater_id")
+    common = ["refusal", "formatting", "irrelevance", "repetition", "factual error"]
+    distance = ours["estimate"] - by_lme4
+    assert distance[common].abs().max() < 0.05
+    lead = ours.difference("refusal", "repetition")["estimate"].item()
+    assert lead == pytest.approx(by_lme4["refusal - repetition"], abs=0.05)

@@ -1,4 +1,4 @@
-"""The released ratings of Hosking et al. (2024), and what the paper prints of texts.
+"""The released ratings of Hosking et al. (2024), and what is reported of them.
 
 Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR.
 
@@ -13,8 +13,6 @@ towards the released averages, even where the response was rated in other pairs 
 `without_checks` leaves out both.
 """
 
-import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,18 +120,6 @@ EXPERT_FILES = {
 AVERAGES = {
     1: "hosking/batch_v1/combined_filtered.parquet",
     2: "hosking/batch_controlled/combined_filtered.parquet",
-}
-
-TEMPLATES = {
-    "wikihow": r"Can you tell me .+\?",
-    "curation": r"(?s:.+)\n\nGenerate a summary:",
-}
-# No printed text is stored here, only its fingerprint.
-PREAMBLES = {
-    "assertive_low": (74, "4b02bb1007963aac"),
-    "assertive_high": (88, "10d5e1ea6c14f897"),
-    "complex_low": (69, "0df2af4a9bfd686a"),
-    "complex_high": (71, "e47c53b36443be74"),
 }
 
 
@@ -692,7 +678,7 @@ def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
     is_distractor = raw["model"] == DISTRACTOR
     model = raw["model"].where(~is_distractor, raw["model"].to_numpy()[other_row])
     table = raw.rename(columns=COLUMN_NAMES).assign(
-        **_design(raw, model),
+        **design_of(raw, model),
         is_distractor=is_distractor,
         pair_id=pair,
     )
@@ -747,14 +733,14 @@ def read_experts(path: Path, batch: str) -> pd.DataFrame:
     raw = tables.as_text(raw, ["dataset", "model", "preamble_type", "email"], path.name)
     table = raw.replace({"No": 0, "Yes": 1}).rename(columns=COLUMN_NAMES)
     table = table.assign(
-        **_design(raw, raw["model"]),
+        **design_of(raw, raw["model"]),
         rater_id=raw["email"].str.replace(r"_\d+$", "", regex=True),
         batch=batch,
     )
     return check(table, columns.HOSKING_EXPERTS, path.name)
 
 
-def _design(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series | str]:
+def design_of(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series | str]:
     """Name task, prompt, system and arm of each row; `check` refuses unknown names."""
     number = raw["sample_ix"].astype(str).str.removeprefix(DISTRACTOR_PREFIX)
     prompt_id = raw["dataset"] + "-" + number
@@ -858,7 +844,7 @@ def load_averages(
     path = located[file]
     raw = tables.read_parquet(path).reset_index()
     tables.require(raw, KEYS, path.name)
-    item_id = _design(raw, raw["model"])["item_id"].rename("item_id")
+    item_id = design_of(raw, raw["model"])["item_id"].rename("item_id")
     averages = raw.drop(columns=[*KEYS, "preamble_type"], errors="ignore")
     averages = averages.rename(columns=COLUMN_NAMES | {"unbiased": "quality_unbiased"})
     return averages.set_index(item_id).sort_index().astype(float)
@@ -888,103 +874,3 @@ def distance(averages: pd.DataFrame, outputs: pd.DataFrame) -> pd.Series:
     ours = outputs.set_index("item_id")
     shared = [column for column in averages if column in ours]
     return (averages[shared] - ours[shared]).abs().max(skipna=False)
-
-
-def shared_first_lines(prompts: pd.Series) -> pd.Series:
-    r"""Count first lines that several prompts share: wordings of an instruction.
-
-    A product's own text hardly ever opens two prompts, and headings, which end with a
-    colon, are left out, so that the number of lines is a lower bound of the number of
-    templates.
-
-    Parameters
-    ----------
-    prompts : pandas.Series of str
-        Different prompts of one task.
-
-    Returns
-    -------
-    pandas.Series of int
-        Number of prompts by first line, for lines of two prompts or more.
-
-    References
-    ----------
-    Hosking et al. (2024), appendix C.
-
-    Examples
-    --------
-    >>> prompts = pd.Series(
-    ...     ["Describe it.\nA lamp", "Describe it.\nA chair", "Name:\nA table"]
-    ... )
-    >>> shared_first_lines(prompts).tolist()
-    [2]
-    """
-    first_lines = prompts.str.strip().str.split("\n").str[0].str.strip()
-    is_heading = first_lines.str.endswith(":")
-    counts = first_lines[~is_heading].value_counts()
-    return counts[counts >= 2]
-
-
-def compare_preambles(ratings: pd.DataFrame) -> pd.Series:
-    """Tell which preambles in the submissions are the printed ones.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        Ratings of experiment 2 with texts, see `hosking_submissions.load_submissions`.
-
-    Returns
-    -------
-    pandas.Series of bool
-        Indexed by arm.
-
-    References
-    ----------
-    Hosking et al. (2024), section 3.1.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"arm": ["complex_low"], "preamble": ["Be brief."]})
-    >>> compare_preambles(ratings).to_dict()
-    {'complex_low': False}
-    """
-    used = ratings[["arm", "preamble"]].drop_duplicates()
-    used = used[used["preamble"] != ""].set_index("arm")["preamble"]
-    is_printed = [fingerprint(text) == PREAMBLES[arm] for arm, text in used.items()]
-    return pd.Series(is_printed, used.index)
-
-
-def preamble_in_prompt(ratings: pd.DataFrame) -> pd.Series:
-    """Tell in which rows the prompt that the rater saw holds the response's preamble.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        Ratings of experiment 2 with texts.
-
-    Returns
-    -------
-    pandas.Series of bool
-        With the same index.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame(
-    ...     {"preamble": ["Hurry!", ""], "prompt": ["Hurry! Why?", "Why?"]}
-    ... )
-    >>> preamble_in_prompt(ratings).tolist()
-    [True, False]
-    """
-    texts = zip(ratings["preamble"], ratings["prompt"], strict=True)
-    # A baseline has no preamble, and an empty text is in every prompt.
-    is_shown = [preamble != "" and preamble in prompt for preamble, prompt in texts]
-    return pd.Series(is_shown, index=ratings.index)
-
-
-def fingerprint(text: str) -> tuple[int, str]:
-    """Count and hash the letters and digits of a text.
-
-    Printing may change case, spaces, marks and lines.
-    """
-    letters = re.sub(r"[\W_]+", "", text.casefold())
-    return len(letters), hashlib.sha256(letters.encode()).hexdigest()[:16]
