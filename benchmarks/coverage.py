@@ -76,7 +76,6 @@ KINDS = (
     (r"lasso_bootstrap\(", "", RESAMPLED),
     (r"helpers\.tree\(", "", ("bootstrap", "raters and prompts")),
     (r"baseline=\"regression\"", r"^ahead\||with_intervals", AHEAD),
-    (r"hosking_raters\.pay\(", "", ("bootstrap", "raters")),
     (r"llama_against|against\.items", r"range of|with_intervals 2\|", RESAMPLED),
     (r"for_these_labels", r"for.these.labels|for_fixed|with_intervals 1\|", FOR_LABELS),
     (r"\"response\"\]", "", ("Wilson", "raters and texts")),

@@ -26,7 +26,7 @@ from helpers.studies.kamoda_models import distances
 
 PLACES = {
     experiment: [
-        place for place in hosking_submissions.GROUPS if place[0] == experiment
+        place for place in hosking_submissions.ASPECTS if place[0] == experiment
     ]
     for experiment in (1, 2)
 }
@@ -50,15 +50,14 @@ def fit(name: str, groups: dict) -> Model:
 
 @cache
 def hosking_tables() -> dict:
-    """Load the real submissions, sessions, lengths and labels of the expert."""
-    places = hosking_submissions.GROUPS
-    _, ratings, sessions = hosking_submissions._load(places, SOURCE, 0, texts=True)
-    people = pd.concat({place: table["rater_id"] for place, table in sessions.items()})
+    """Load the real submissions, lengths and labels of the expert."""
+    places = hosking_submissions.ASPECTS
+    _, ratings = hosking_submissions._load(places, SOURCE, 0, texts=True)
+    people = pd.concat({place: table["rater_id"] for place, table in ratings.items()})
     number = pd.Series(np.arange(people.nunique()), people.unique())
-    for tables in (ratings, sessions):
-        for place, table in tables.items():
-            code = number.loc[table["rater_id"]].to_numpy()
-            tables[place] = table.reset_index(drop=True).assign(rater_id=code)
+    for place, table in ratings.items():
+        code = number.loc[table["rater_id"]].to_numpy()
+        ratings[place] = table.reset_index(drop=True).assign(rater_id=code)
     lengths = {
         (1, "errors"): hosking.load_experiment_1(SOURCE).errors,
         (2, "perception"): hosking.load_experiment_2(SOURCE).perception,
@@ -66,21 +65,17 @@ def hosking_tables() -> dict:
     for place, table in lengths.items():
         words = table.groupby("item_id")["response_words"].first()
         ratings[place]["response_words"] = ratings[place]["item_id"].map(words)
-    return {
-        "ratings": ratings,
-        "sessions": sessions,
-        "expert": hosking.load_experts(SOURCE),
-    }
+    return {"ratings": ratings, "expert": hosking.load_experts(SOURCE)}
 
 
 def rated_columns(place: tuple[int, str]) -> list[str]:
     """Columns of ratings of a group of people."""
-    return list(hosking_submissions.FORMS[place].aspects)
+    return list(hosking_submissions.ASPECTS[place])
 
 
 @cache
 def hosking_model(experiment: int) -> Model:
-    """Fit the model of an experiment: its groups of people, times, and the expert."""
+    """Fit the model of an experiment: its groups of people, and the expert."""
     tables = hosking_tables()
     rated = {place: tables["ratings"][place] for place in PLACES[experiment]}
     of_answers = ["system", "task" if experiment == 1 else "arm"]
@@ -110,17 +105,6 @@ def hosking_model(experiment: int) -> Model:
             codes["pair"] = n_pairs + table["pair_id"].to_numpy()
             n_pairs = codes["pair"].max() + 1
         groups[place] = Group(codes, table[columns[place]].astype(float))
-    # a submission has one time, which depends on the person alone
-    n_items, n_prompts = len(items), len(prompts)
-    for place in PLACES[experiment]:
-        sessions = tables["sessions"][place]
-        own = np.arange(len(sessions))
-        codes = pd.DataFrame({"prompt": n_prompts + own, "item": n_items + own})
-        codes = codes.assign(rater=sessions["rater_id"], pair=NONE, cell=0)
-        groups["time", place] = Group(
-            codes, np.log(sessions[["seconds"]].clip(lower=1))
-        )
-        n_items, n_prompts = n_items + len(own), n_prompts + len(own)
     return fit(f"hosking_{experiment}", groups)
 
 
@@ -231,28 +215,23 @@ class Drawn:
             repeated["pair_id"] += copy * (table["pair_id"].max() + 1)
         return repeated
 
-    def submissions(self, place: tuple[int, str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Ratings and sessions of a group of people of Hosking et al."""
+    def submissions(self, place: tuple[int, str]) -> pd.DataFrame:
+        """Ratings of a group of people of Hosking et al."""
         tables = hosking_tables()
         values = self.values(f"hosking {place[0]}")
         ratings = self.repeated(tables["ratings"][place])
         ratings[rated_columns(place)] = values[place]
-        sessions = self.repeated(tables["sessions"][place])
-        sessions["seconds"] = np.exp(values["time", place][:, 0])
-        return ratings, sessions
+        return ratings
 
     def load(
         self, places: list, data_source: str, seed: int, texts: bool
-    ) -> tuple[str, dict, dict]:
+    ) -> tuple[str, dict]:
         """In place of `hosking_submissions._load`."""
-        drawn = {place: self.submissions(place) for place in places}
-        ratings = {place: tables[0] for place, tables in drawn.items()}
-        sessions = {place: tables[1] for place, tables in drawn.items()}
-        return "simulated", ratings, sessions
+        return "simulated", {place: self.submissions(place) for place in places}
 
     def released(self, place: tuple[int, str]) -> pd.DataFrame:
         """Ratings of a group without people, as released."""
-        ratings, _ = self.submissions(place)
+        ratings = self.submissions(place)
         return ratings.loc[ratings["reported"], list(SCHEMAS[place].columns)]
 
     def experiment_1(self, *_: object) -> hosking.Experiment1:
