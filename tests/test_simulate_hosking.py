@@ -17,7 +17,7 @@ from helpers.data.columns import hosking as columns
 from helpers.data.columns.hosking import ARMS, ERRORS_1, ERRORS_2, FACTORS
 from helpers.simulate import hosking as simulated
 from helpers.simulate.hosking import GROUPS, Hosking1Truth, Hosking2Truth
-from helpers.studies import hosking, hosking_submissions
+from helpers.studies import hosking
 
 SEED = 20240917
 SCHEMAS = {
