@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 from sklearn.linear_model import Lasso
 
+from helpers.regression import lasso
 from helpers.stats import leave_out
 from helpers.stats.bootstrap import cluster_weights
-from helpers.stats.lasso import lasso_bootstrap
-from helpers.stats.moments import cluster_moments
 
 N_ROUNDS = 3
 ALPHA = 0.01
@@ -137,8 +136,9 @@ def lasso_by_rows(frame: pd.DataFrame) -> np.ndarray:
 
 def lasso_in_batch(frame: pd.DataFrame) -> np.ndarray:
     """The same from sums within prompts, all replicates together."""
-    moments = cluster_moments(frame, FEATURES, "score", "prompt_id")
-    return lasso_bootstrap(moments, ALPHA, N_BOOT, np.random.default_rng(0)).to_numpy()
+    clusters = ["prompt_id"]
+    fitted = lasso(frame, FEATURES, "score", ALPHA, clusters, n_boot=N_BOOT, seed=0)
+    return fitted.draws
 
 
 def print_ratio(what: str, slow: float, fast: float, difference: float) -> None:

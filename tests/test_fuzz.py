@@ -177,8 +177,7 @@ def read_ratings(path):
 
 
 def read_submissions(path):
-    form = hosking_submissions.FORMS[1, "unbiased"]
-    return hosking_submissions.read_submissions(path, form, texts=True)
+    return hosking_submissions.read_submissions(path, (1, "unbiased"), texts=True)
 
 
 def look(path):

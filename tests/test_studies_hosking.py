@@ -1,6 +1,5 @@
-"""The released ratings of Hosking et al., and the texts that their paper prints."""
+"""The released ratings of Hosking et al."""
 
-import hashlib
 import json
 import re
 
@@ -8,14 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import paths
+from helpers import marks, paths, weights
 from helpers.data import registry, tables
 from helpers.data.columns import hosking as columns
 from helpers.studies import hosking, hosking_submissions
 from helpers.studies.hosking import read_experts
 from helpers.studies.hosking import read_pairs as read
-
-PAPER = paths.ROOT.parent / "shared" / "papers" / "hosking.md"
 
 
 @pytest.fixture(scope="module")
@@ -264,92 +261,125 @@ def test_the_score_beside_error_checks_of_experiment_2_is_a_mode(experiment_2):
     assert by_mean["quality_biased"] > 1
 
 
-def ratings(**columns):
-    """Return three ratings of experiment 2 with texts."""
-    frame = {
-        "system": "MPT 30B",
-        "arm": ["baseline", "complex_low", "complex_high"],
-        "preamble": ["", "Be brief!", "Be thorough."],
-        "prompt": "Why?",
-        "response": ["Well - it is so.\nAnd that is all.", "So.", "It is so."],
+def test_answers_are_the_outputs_under_other_names(experiment_1, experiment_2):
+    for study, ours in (
+        (experiment_1, hosking.TEN_ERRORS),
+        (experiment_2, hosking.SEVEN_ERRORS),
+    ):
+        for labels, errors_by in (("majority", "mode"), ("share", "mean")):
+            answers = study.answers(labels)
+            outputs = study.outputs(errors_by=errors_by)
+            theirs = columns.ERRORS_1[: len(ours)]
+            np.testing.assert_array_equal(answers[ours], outputs[list(theirs)])
+            np.testing.assert_array_equal(answers["score"], outputs["quality_unbiased"])
+    tasks = experiment_1.answers().groupby("task").size()
+    assert tasks.to_dict() == {"how-to": 300, "product text": 300, "summary": 300}
+    conditions = experiment_2.answers().groupby("condition").size()
+    assert conditions.to_dict() == dict.fromkeys(hosking.CONDITIONS, 300)
+
+
+@pytest.mark.parametrize("labels", ["mode", "mean", None])
+def test_answers_refuse_an_unknown_way_to_count_labels(labels):
+    study = hosking.load_experiment_2("simulated")
+    with pytest.raises(tables.OptionError, match="choose 'majority' or 'share'"):
+        study.answers(labels)
+
+
+def test_single_ratings_average_to_the_answers(experiment_1, experiment_2):
+    forms = {
+        "errors": ["refusal", "factual error"],
+        "score": ["score"],
+        "style": ["assertiveness", "complexity"],
     }
-    return pd.DataFrame(frame | columns)
+    for study in (experiment_1, experiment_2):
+        answers = study.answers("share").set_index("item_id")
+        for form, measures in forms.items():
+            if form == "style" and study is experiment_1:
+                continue
+            means = study.ratings(form).groupby("item_id")[measures].mean()
+            pd.testing.assert_frame_equal(
+                means, answers[measures], check_index_type=False
+            )
 
 
-def test_a_fingerprint_holds_letters_and_digits_only():
-    assert hosking.fingerprint("1 + 1 = 2!")[0] == 3
-    assert hosking.fingerprint("a b c") == (3, "ba7816bf8f01cfea")
-    assert hosking.fingerprint("a, b\nc!") == hosking.fingerprint("ABC")
-    assert hosking.fingerprint("unfamiliar") != hosking.fingerprint("unfamilar")
+def test_people_who_filled_in_two_forms_have_one_label(experiment_1):
+    raters = {
+        form: set(experiment_1.ratings(form)["rater_id"])
+        for form in ("errors", "score")
+    }
+    both = hosking_submissions.same_raters(1, ["errors", "unbiased"])
+    shared = set(both["errors"]["rater_id"]) & set(both["unbiased"]["rater_id"])
+    assert len(raters["errors"] & raters["score"]) == len(shared) > 100
 
 
-@pytest.mark.skipif(not PAPER.is_file(), reason="the text of the paper is not here")
-def test_fingerprints_are_those_of_texts_in_the_paper():
-    letters = re.sub(r"[\W_]+", "", PAPER.read_text().casefold())
-    for size, printed in hosking.PREAMBLES.values():
-        parts = (
-            letters[start : start + size].encode()
-            for start in range(len(letters) - size)
-        )
-        assert any(
-            hashlib.sha256(part).hexdigest().startswith(printed) for part in parts
-        )
+def test_ratings_with_attention_checks_and_other_tasks_are_all_that_was_submitted(
+    experiment_1,
+):
+    everything = experiment_1.ratings("errors", attention_checks=True, other_tasks=True)
+    _, submitted = hosking_submissions.load_submissions(1, "errors")
+    assert len(everything) == len(submitted)
+    assert everything["task"].nunique() == 5
+    assert everything["is_distractor"].sum() == submitted["is_distractor"].sum() > 0
+    reported = experiment_1.ratings("errors", attention_checks=True)
+    assert len(reported) == len(experiment_1.errors)
 
 
-def test_an_empty_preamble_is_in_no_prompt():
-    shown = ratings(prompt=["Why?", "Be brief! Why?", "Why?"])
-    assert hosking.preamble_in_prompt(shown).tolist() == [False, True, False]
+def test_a_form_that_an_experiment_does_not_have_is_refused():
+    first = hosking.load_experiment_1("simulated")
+    with pytest.raises(tables.OptionError, match=r"choose from errors, score$"):
+        first.ratings("style")
+    second = hosking.load_experiment_2("simulated")
+    with pytest.raises(tables.OptionError, match=r"choose from errors, score, style$"):
+        second.ratings("unbiased")
 
 
-@pytest.mark.parametrize(
-    ("task", "prompt", "follows"),
-    [
-        ("wikihow", "Can you tell me how to whistle?", True),
-        ("wikihow", "Tell me how to whistle?", False),
-        ("wikihow", "Can you tell me how to whistle", False),
-        ("curation", "An article\nof two lines.\n\nGenerate a summary:\n", True),
-        ("curation", "An article\nof two lines.\n\nGenerate a summary:", True),
-        ("curation", "An article. Generate a summary:", False),
-    ],
-)
-def test_templates_allow_any_title_or_article_and_nothing_else(task, prompt, follows):
-    assert bool(re.fullmatch(hosking.TEMPLATES[task], prompt.strip())) == follows
+def test_simulated_ratings_have_the_seed_of_their_study():
+    study = hosking.load_experiment_2("simulated", seed=5)
+    means = study.ratings("style").groupby("item_id")["complexity"].mean()
+    answers = study.answers().set_index("item_id")["complexity"]
+    np.testing.assert_allclose(means, answers.loc[means.index])
 
 
-def test_first_lines_are_counted_if_shared_and_no_headings():
-    prompts = [
-        "Sell it.\r\nA lamp",
-        "Sell it.\nA cup",
-        "Name:\nA cup",
-        "Name:\nA pen",
-        "A pen.\n",
+def test_expert_and_workers_are_set_side_by_side(experiment_2):
+    both = experiment_2.labelled_by_both()
+    assert len(both) == 300 * 7
+    of_paper = both.query("refusal_expert == 0 and refusal_majority < 1")
+    factual = of_paper[of_paper["error"] == "factual error"]
+    assert len(factual) == 279
+    means = 100 * factual[["expert", "share", "majority"]].mean()
+    assert means.round(1).to_dict() == {"expert": 20.8, "share": 13.5, "majority": 3.6}
+    votes = experiment_2.ratings("errors").groupby("item_id")["factual error"]
+    counted = votes.agg(["sum", "size"]).loc[factual["item_id"]]
+    np.testing.assert_array_equal(counted, factual[["k", "n"]])
+    assert len(experiment_2.experts()) == 300
+    assert set(experiment_2.experts(pilot=True)["item_id"]) <= set(both["item_id"])
+
+
+def test_reported_numbers_are_read_by_topic():
+    weights = hosking.reported("authors.lasso.weight")
+    assert weights.loc[["refusal", "irrelevance", "factual error"]].tolist() == [
+        0.95,
+        0.60,
+        0.35,
     ]
-    assert hosking.shared_first_lines(pd.Series(prompts)).to_dict() == {"Sell it.": 2}
+    assert hosking.reported("agreement")["ac1_refusal"] == 0.94
+    with pytest.raises(tables.OptionError, match="nothing is reported on 'weather'"):
+        hosking.reported("weather")
 
 
-@pytest.fixture(scope="module")
-def submitted(real_data):
-    return hosking_submissions.load_submissions(2, "errors", real_data, texts=True)[1]
+def test_reported_numbers_are_withheld_beside_simulated_data(monkeypatch):
+    run = marks.Run("11_error_weights", reasons=["no data"])
+    monkeypatch.setattr(marks, "current", lambda: run)
+    assert hosking.reported("authors.lasso.weight").isna().all()
 
 
-def test_one_preamble_is_a_letter_short_of_the_printed_one(submitted):
-    same = hosking.compare_preambles(submitted)
-    assert len(same) == 4
-    assert same[~same].index.tolist() == ["assertive_low"]
-    arms = submitted.query("arm == 'assertive_low'")
-    (used,) = arms["preamble"].unique()
-    assert hosking.fingerprint(used)[0] == hosking.PREAMBLES["assertive_low"][0] - 1
-
-
-def test_raters_saw_no_preamble(submitted):
-    assert not hosking.preamble_in_prompt(submitted).any()
-
-
-def test_differences_of_table_3_are_crowd_less_expert():
-    study = hosking.load_experiment_2("simulated", 3)
-    table = hosking.table3(study, hosking.load_experts("simulated", 3))
-    table = table["estimate"].unstack("annotators")
-    assert table["crowd"].ne(table["expert"]).any()
-    assert (table["crowd"] - table["expert"]).tolist() == pytest.approx(
-        table["difference"].tolist()
-    )
+def test_mixed_models_of_lme4_agree_with_weights_within_raters(experiment_1):
+    by_lme4 = pd.read_csv(paths.DATA / "lme4.csv", index_col="term")["estimate"]
+    labels = experiment_1.answers()[["item_id", *hosking.TEN_ERRORS]]
+    single = experiment_1.ratings("score").merge(labels, on="item_id")
+    ours = -weights(single, hosking.TEN_ERRORS, "score", within="rater_id")
+    common = ["refusal", "formatting", "irrelevance", "repetition", "factual error"]
+    distance = ours["estimate"] - by_lme4
+    assert distance[common].abs().max() < 0.05
+    lead = ours.difference("refusal", "repetition")["estimate"].item()
+    assert lead == pytest.approx(by_lme4["refusal - repetition"], abs=0.05)

@@ -9,10 +9,7 @@ import pytest
 from helpers.data import registry
 from helpers.data.tables import BadTableError
 from helpers.studies import hosking, hosking_submissions
-from helpers.studies.hosking_submissions import FORMS, pairings, repeats
-
-GROUPS = tuple(FORMS)
-
+from helpers.studies.hosking_submissions import ASPECTS
 
 RAW = "hosking/raw/annotated_instances_"
 
@@ -43,7 +40,7 @@ def submission(**changes):
 
 def with_arms(**changes):
     """Return one submission of quality ratings of experiment 2."""
-    record = submission()
+    record = submission(model_b="mpt30instruct")
     for side in "ab":
         record["input_meta"] |= {
             f"preamble_{side}": "",
@@ -65,27 +62,23 @@ def file_of(folder, *records, name="quality.jsonl"):
 
 def read(folder, *records, group=(1, "unbiased"), **options):
     path = file_of(folder, *records)
-    return hosking_submissions.read_submissions(path, FORMS[group], **options)[0]
+    return hosking_submissions.read_submissions(path, group, **options)
 
 
 def test_a_submission_becomes_one_row_per_response(tmp_path):
+    first, second = "wikihow-12|Falcon 40B|baseline", "wikihow-12|References|baseline"
     expected = pd.DataFrame(
         {
-            "item_id": [
-                "wikihow-12|Falcon 40B|baseline",
-                "wikihow-12|References|baseline",
-            ],
+            "item_id": [first, second],
             "prompt_id": "wikihow-12",
+            "task": "wikihow",
             "system": ["Falcon 40B", "References"],
             "arm": "baseline",
-            "is_distractor": False,
-            "partner_id": [
-                "wikihow-12|References|baseline",
-                "wikihow-12|Falcon 40B|baseline",
-            ],
-            "quality_unbiased": [4.0, 2.0],
-            "task": "wikihow",
             "rater_id": "anna",
+            "pair_id": 0,
+            "partner_id": [second, first],
+            "is_distractor": False,
+            "quality_unbiased": [4.0, 2.0],
             "seconds": 3723,
         }
     )
@@ -117,51 +110,30 @@ def test_arms_are_named_and_texts_kept_only_if_asked_for(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"id": None}, "key 'id' is missing"),
-        ({"input_meta": "x"}, "input_meta must be a JSON object, found str"),
-        ({"score_a": "6"}, "'score_a' is '6'; allowed: 1, 2, 3, 4, 5"),
-        ({"score_a": 4}, "'score_a' is 4; allowed: 1, 2, 3, 4, 5"),
-        ({"kindness_a": "4"}, "question 'kindness_a' is unknown"),
-        ({"email": 5}, "'email' is 5; text is needed"),
-        (
-            {"dataset": "xsum"},
-            "'dataset' is 'xsum'; allowed: amazon, curation, wikihow, dialogsum, "
-            "factualnlg",
-        ),
-        (
-            {"time_string": "soon"},
-            "'time_string' is 'soon'; expected 'Time spent: 0d 0h 1m 30s'",
-        ),
+        ({"score_a": "6"}, "'quality_unbiased', row 3: 6.0 is not allowed"),
+        ({"score_a": "good"}, "'quality_unbiased', row 3: 'good' is not allowed"),
+        ({"dataset": "xsum"}, "'task', row 3: 'xsum' is not allowed"),
+        ({"model_a": "gpt"}, "'system', row 3: 'gpt' is not allowed"),
+        ({"time_string": "soon"}, "'seconds', row 3: "),
+        ({"email": 5}, "column 'email', row 2: "),
     ],
 )
-def test_a_bad_field_is_an_error_with_file_and_line(tmp_path, changes, problem):
+def test_a_bad_field_is_an_error_with_file_and_row(tmp_path, changes, problem):
     with pytest.raises(BadTableError) as caught:
-        read(tmp_path, submission(id="8"), submission(**changes))
-    assert str(caught.value) == (
-        "quality.jsonl: 1 problem. Correct the file and load it again.\n  line 2: "
-        f"{problem}"
-    )
+        read(tmp_path, submission(), submission(**changes))
+    message = str(caught.value)
+    assert message.startswith("quality.jsonl: ")
+    assert problem in message
 
 
-def test_an_unknown_arm_is_an_error(tmp_path):
-    with pytest.raises(
-        BadTableError, match="line 1: 'preamble_type_a' is 'rude'; allowed: normal"
-    ):
+def test_a_question_that_was_not_asked_is_an_error(tmp_path):
+    with pytest.raises(BadTableError, match="score_a"):
+        read(tmp_path, submission(score_a=None))
+
+
+def test_an_unknown_condition_is_an_error(tmp_path):
+    with pytest.raises(BadTableError, match="'arm', row 1: 'rude' is not allowed"):
         read(tmp_path, with_arms(preamble_type_a="rude"), group=(2, "unbiased"))
-
-
-def test_a_second_submission_of_a_pair_is_an_error(tmp_path):
-    problem = (
-        "line 3: line 1 is a submission of the same pair, 'id' '7'; "
-        "name one of the two lines in data/exclusions.csv"
-    )
-    with pytest.raises(BadTableError, match=re.escape(problem)):
-        read(
-            tmp_path,
-            submission(),
-            submission(id="8"),
-            submission(email="bert_session2"),
-        )
 
 
 @pytest.fixture
@@ -173,9 +145,6 @@ def two_batches(tmp_path, monkeypatch):
         submission(id="1", email="cleo_s3"),
     ]
     second = [submission(id="1", email="anna_s4", score_a="1")]
-    for name in ("FORMS", "GROUPS"):
-        group = getattr(hosking_submissions, name)[1, "unbiased"]
-        monkeypatch.setattr(hosking_submissions, name, {(1, "unbiased"): group})
     names = {(1, "unbiased"): ("pilot_v6", "unbiased_main_2")}
     monkeypatch.setattr(hosking_submissions, "FILES", names)
     located = {
@@ -208,20 +177,9 @@ def test_excluded_submissions_are_left_out_and_raters_keep_their_label_across_ba
 
 
 @pytest.mark.usefixtures("two_batches")
-def test_sessions_list_all_submissions_and_no_identifier_of_a_participant_is_left():
-    _, ratings, sessions = hosking_submissions.load_groups()
-    ratings = ratings["1: quality"]
-    _, reported, _ = hosking_submissions.load_groups(reported_only=True)
-    pd.testing.assert_frame_equal(reported["1: quality"], ratings[ratings["reported"]])
-    assert len(reported["1: quality"]) == 4
-    assert sessions["rater_id"].tolist() == [
-        "rater-001",
-        "rater-002",
-        "rater-003",
-        "rater-001",
-    ]
-    for table in (ratings, sessions):
-        assert not re.search(r"anna|bert|cleo|_s\d", table.to_csv())
+def test_no_identifier_of_a_participant_is_left():
+    _, ratings = hosking_submissions.load_submissions(1, "unbiased")
+    assert not re.search(r"anna|bert|cleo|_s\d", ratings.to_csv())
 
 
 def test_simulated_raters_of_two_groups_keep_their_labels():
@@ -246,21 +204,12 @@ def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
     assert source == "simulated"
 
 
-def test_all_groups_are_simulated_at_once():
-    source, ratings, sessions = hosking_submissions.load_groups("simulated", seed=3)
-    assert source == "simulated"
-    assert len(sessions) == sum(map(len, ratings.values())) / 2
-    assert list(ratings) == list(hosking_submissions.GROUPS.values())
-
-
 @pytest.fixture(scope="module")
-def everything(real_data):
-    return hosking_submissions.load_groups(real_data)
-
-
-@pytest.fixture(scope="module")
-def loaded(everything):
-    return dict(zip(GROUPS, everything[1].values(), strict=True))
+def loaded(real_data):
+    return {
+        place: hosking_submissions.load_submissions(*place, real_data, texts=True)[1]
+        for place in ASPECTS
+    }
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +221,7 @@ def released(real_data):
     }
     tables = {}
     files = hosking.FILES_1 | hosking.FILES_2
-    for (experiment, group), file in zip(GROUPS, files, strict=True):
+    for (experiment, group), file in zip(ASPECTS, files, strict=True):
         raw = pd.read_parquet(registry.fetch(file))
         clock = raw["time_str"].str.extract(r"(\d+)d (\d+)h (\d+)m (\d+)s").astype(int)
         table = getattr(studies[experiment], group)
@@ -303,7 +252,7 @@ def test_simulated_submissions_have_the_columns_of_the_real_ones(loaded, group):
     assert simulated.dtypes.to_dict() == real.dtypes.to_dict()
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", ASPECTS)
 def test_rebuilt_and_released_table_are_equal_row_for_row(loaded, released, group):
     ratings, expected = loaded[group].query("reported"), released[group]
     assert len(ratings) == len(expected)
@@ -340,15 +289,6 @@ def test_the_reasons_for_exclusions_are_what_the_files_show(real_data):
             assert (not asked <= answers.keys()) == (reason == "incomplete")
 
 
-def test_raters_took_part_in_several_groups_and_up_to_206_times(everything):
-    _, _, sessions = everything
-    assert len(sessions) == 17638
-    assert sessions["rater_id"].nunique() == 2546
-    assert sessions["rater_id"].value_counts().max() == 206
-    first = sessions[sessions["experiment"] == 1]
-    assert first.groupby("rater_id")["raters"].nunique().eq(2).sum() == 273
-
-
 def test_many_people_scored_on_one_form_and_checked_errors_on_another(real_data):
     found = hosking_submissions.same_raters(1, ["errors", "unbiased"], real_data)
     for group, ratings in found.items():
@@ -377,34 +317,13 @@ def test_single_ratings_are_those_released_and_say_who_gave_them(real_data):
     assert singles["rater_id"].nunique() == 524
 
 
-def test_outputs_of_experiment_1_were_rated_beside_each_other_system_some_five_times(
-    loaded,
-):
+def test_outputs_of_experiment_1_were_rated_beside_each_other_system(loaded):
     reported = hosking.without_checks(loaded[1, "errors"].query("reported"))
-    table = pairings(reported)
-    assert table["ratings"].value_counts().to_dict() == {4: 780, 8: 120}
-    assert (table[["partners", "other_systems"]] == 4).all(axis=None)
-    assert repeats(reported).to_dict() == {1: 1740, 5: 60}
-
-
-def test_pairs_are_the_same_on_either_side_and_the_own_system_is_no_other():
-    couples = [("x1", "y1"), ("y1", "x1"), ("x1", "z1"), ("x1", "x2"), ("y1", "x1")]
-    rows = [
-        {"item_id": item, "partner_id": partner, "system": item[0], "pair_id": number}
-        for number, couple in enumerate(couples)
-        for item, partner in (couple, couple[::-1])
-    ]
-    shown = pd.DataFrame(rows)
-    assert hosking_submissions.repeated(shown)["pair_id"].tolist() == [0, 0, 1, 1, 4, 4]
-    assert repeats(shown).to_dict() == {1: 2, 3: 1}
-    table = pairings(shown)
-    assert table.loc["x1"].to_dict() == {
-        "ratings": 5,
-        "partners": 3,
-        "other_systems": 2,
+    assert reported.groupby("item_id").size().value_counts().to_dict() == {
+        4: 780,
+        8: 120,
     }
-    assert table.loc["x2"].to_dict() == {
-        "ratings": 1,
-        "partners": 1,
-        "other_systems": 0,
-    }
+    partners = reported.groupby("item_id")["partner_id"].nunique()
+    assert (partners == 4).all()
+    times = reported.groupby(["item_id", "partner_id"]).size()
+    assert times.value_counts().to_dict() == {1: 2 * 1740, 5: 2 * 60}

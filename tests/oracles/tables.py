@@ -1,7 +1,9 @@
-"""Write the tables of reference.R and peers.py: `python tests/oracles/tables.py`.
+"""Write the tables of reference.R, peers.py and benchmarks/lme4.R.
 
-They go to build/oracles; ratings of others are not committed. Two tables are real
-ratings, and one is drawn from random numbers.
+    python tests/oracles/tables.py
+
+They go to build/oracles; ratings of others are not committed. One of the tables is
+drawn from random numbers.
 """
 
 import numpy as np
@@ -27,6 +29,16 @@ def checks() -> pd.DataFrame:
     table["lower"] = -table["quality_biased"]
     clusters = ["rater_id", "prompt_id", "item_id"]
     return table[[*clusters, "lower", *hosking.ERRORS_1]].dropna()
+
+
+def scores() -> pd.DataFrame:
+    """Hosking et al., experiment 1: single scores, majority labels of the answers."""
+    study = hosking.load_experiment_1("real")
+    single = study.ratings("score")
+    single["lower"] = -single["score"]
+    labels = study.answers("majority")[["item_id", *hosking.TEN_ERRORS]]
+    keys = ["item_id", "prompt_id", "rater_id", "lower"]
+    return single[keys].merge(labels, on="item_id")
 
 
 def aspects() -> pd.DataFrame:
@@ -56,5 +68,5 @@ def drawn() -> pd.DataFrame:
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for make in (answers, checks, aspects, drawn):
+    for make in (answers, checks, scores, aspects, drawn):
         make().to_csv(FOLDER / f"{make.__name__}.csv", index=False)

@@ -10,7 +10,7 @@ from helpers.claims import results
 from helpers.data import registry
 from helpers.data.published import ClaimError, cell_id, printed_table
 from helpers.data.tables import to_csv_bytes
-from helpers.studies import chatbench, hosking, humbel, kamoda
+from helpers.studies import chatbench, hosking, humbel, kamoda, reported
 
 
 def save(folder: Path) -> Path:
@@ -48,9 +48,9 @@ def recomputed() -> Iterator[tuple[str, pd.DataFrame]]:
     """
     first = hosking.load_experiment_1("real")
     second = hosking.load_experiment_2("real")
-    yield "hosking_table2", hosking.table2(first)
-    yield "hosking_table3", hosking.table3(second, hosking.load_experts("real"))
-    yield "hosking_table4", hosking.table4(second)
+    yield "hosking_table2", reported.cells("hosking_table2", first)
+    yield "hosking_table3", reported.cells("hosking_table3", second)
+    yield "hosking_table4", reported.cells("hosking_table4", second)
     texts = kamoda.load_texts("real")
     yield "kamoda_figure1", kamoda.figure1(kamoda.load("real"), texts)
     try:

@@ -1,4 +1,4 @@
-"""The released ratings of Hosking et al. (2024), and what the paper prints of texts.
+"""The released ratings of Hosking et al. (2024), and what is reported of them.
 
 Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR.
 
@@ -13,8 +13,6 @@ towards the released averages, even where the response was rated in other pairs 
 `without_checks` leaves out both.
 """
 
-import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +21,8 @@ import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 
-from helpers.data import registry, tables
+from helpers import paths
+from helpers.data import published, registry, tables
 from helpers.data.columns import check
 from helpers.data.columns import hosking as columns
 from helpers.data.columns.hosking import ERRORS_1, ERRORS_2, FACTORS
@@ -56,11 +55,53 @@ COLUMN_NAMES = {
     "score": "quality_unbiased",
     "useful": "usefulness",
 }
+# The words of notebooks and tables, in place of those of the released files.
+ERROR_NAMES = {
+    "factuality": "factual error",
+    "relevance": "irrelevance",
+    "harmful": "harmful content",
+}
+TASK_NAMES = {
+    "wikihow": "how-to",
+    "amazon": "product text",
+    "curation": "summary",
+    "dialogsum": "dialogue summary",
+    "factualnlg": "factuality check",
+}
+CONDITION_NAMES = {
+    "baseline": "no instruction",
+    "assertive_low": "cautious",
+    "assertive_high": "assertive",
+    "complex_low": "simple",
+    "complex_high": "complex",
+}
+OTHER_NAMES = {
+    "quality_unbiased": "score",
+    "quality_biased": "score_beside_errors",
+    "response_words": "words",
+    "n_ratings": "raters",
+}
+TEN_ERRORS = [ERROR_NAMES.get(error, error) for error in ERRORS_1]  # experiment 1
+SEVEN_ERRORS = [ERROR_NAMES.get(error, error) for error in ERRORS_2]  # experiment 2
+SIX_ERRORS = [error for error in SEVEN_ERRORS if error != "refusal"]
+CONDITIONS = list(CONDITION_NAMES.values())
+LABELS_BY = {"majority": "mode", "share": "mean"}
+FORMS = {"errors": "errors", "score": "unbiased", "style": "perception"}
+
 DISTRACTOR = "distractor"  # in place of a model's name
 DISTRACTOR_PREFIX = "distractor_"  # of the number of a prompt
 DISTRACTOR_MARK = "|distractor"  # at the end of our name of an output
 KEYS = ["dataset", "sample_ix", "model"]
 DESIGN = ("prompt_id", "task", "system", "arm")
+FIRST = ("item_id", "prompt_id", "task", "system")
+SCORES = (
+    "score",
+    "score_beside_errors",
+    *FACTORS,
+    "assertiveness",
+    "complexity",
+    "words",
+)
 
 FILES_1 = {
     "hosking/batch_v1/granular_full.parquet": columns.HOSKING_1_ERRORS,
@@ -81,20 +122,6 @@ AVERAGES = {
     2: "hosking/batch_controlled/combined_filtered.parquet",
 }
 
-TEMPLATES = {
-    "wikihow": r"Can you tell me .+\?",
-    "curation": r"(?s:.+)\n\nGenerate a summary:",
-}
-# No printed text is stored here, only its fingerprint.
-PREAMBLES = {
-    "assertive_low": (74, "4b02bb1007963aac"),
-    "assertive_high": (88, "10d5e1ea6c14f897"),
-    "complex_low": (69, "0df2af4a9bfd686a"),
-    "complex_high": (71, "e47c53b36443be74"),
-}
-# Scores of a form without error checks, and of those given beside them.
-QUALITY = ("quality_unbiased", "quality_biased")
-
 
 @dataclass(frozen=True)
 class Experiment1:
@@ -110,11 +137,89 @@ class Experiment1:
     unbiased : pandas.DataFrame
         Quality from forms without error checks, most of them by other raters; columns
         of `columns.hosking.HOSKING_1_UNBIASED`.
+    seed : int, optional
+        Seed of the simulation, if there is one.
     """
 
     source: str
     errors: pd.DataFrame
     unbiased: pd.DataFrame
+    seed: int = 0
+
+    def answers(self, labels: str = "majority") -> pd.DataFrame:
+        """Give one row per answer, with the ratings of all its raters together.
+
+        Parameters
+        ----------
+        labels : {"majority", "share"}, optional
+            ``"majority"``: an error is 1 if most raters labelled it, 0 if most did not,
+            and 0.5 in a tie. ``"share"``: the share of raters who labelled it.
+
+        Returns
+        -------
+        pandas.DataFrame, shape (900, 24)
+            ``item_id``, ``prompt_id``, ``task`` ("how-to", "product text" or
+            "summary"), ``system``, ``raters`` (people who checked errors), the errors
+            in `TEN_ERRORS`, and means over raters from 1 to 5: ``score`` (from a form
+            without errors), ``score_beside_errors`` (from the form with errors),
+            ``confidence``, ``style``, ``detail``, ``clarity``, ``creativity``,
+            ``usefulness``; and the length, ``words``. Attention checks are left out.
+
+        Raises
+        ------
+        tables.OptionError
+            If `labels` is unknown.
+
+        References
+        ----------
+        Hosking et al. (2024), section 2.1.
+
+        Examples
+        --------
+        >>> answers = load_experiment_1("simulated").answers("share")
+        >>> answers["factual error"].between(0, 1).all()
+        np.True_
+        """
+        outputs = self.outputs(errors_by=_labels_by(labels))
+        return _renamed(outputs, [*FIRST, "raters"], TEN_ERRORS, SCORES)
+
+    def ratings(
+        self, form: str, *, attention_checks: bool = False, other_tasks: bool = False
+    ) -> pd.DataFrame:
+        """Give single ratings, one row per answer and person.
+
+        Parameters
+        ----------
+        form : {"errors", "score"}
+            The form with ten errors, or the form that asked for a score alone.
+        attention_checks : bool, optional
+            Whether to include pairs in which one answer belongs to another prompt.
+        other_tasks : bool, optional
+            Whether to include two tasks that were rated and that the paper does not
+            report.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``item_id``, ``prompt_id``, ``task``, ``system``, ``rater_id`` (the same in
+            both forms), ``pair_id``, ``partner_id`` (the answer rated beside this one),
+            ``is_distractor`` (belongs to another prompt), what was asked, under the
+            names of `answers`, and ``seconds`` spent on both answers of the pair.
+
+        Raises
+        ------
+        tables.OptionError
+            If the form is unknown.
+        registry.DataError, tables.BadTableError
+            If a file cannot be had or is not as expected.
+
+        Examples
+        --------
+        >>> scores = load_experiment_1("simulated").ratings("score")
+        >>> len(scores), scores["item_id"].nunique()
+        (4080, 900)
+        """
+        return _single_ratings(1, self, form, attention_checks, other_tasks)
 
     def outputs(self, errors_by: str = "mode") -> pd.DataFrame:
         """Summarise the ratings of each output; attention checks are left out.
@@ -170,12 +275,174 @@ class Experiment2:
     perception : pandas.DataFrame
         Perceived assertiveness and complexity; columns of
         `columns.hosking.HOSKING_2_PERCEPTION`.
+    seed : int, optional
+        Seed of the simulation, if there is one.
     """
 
     source: str
     errors: pd.DataFrame
     unbiased: pd.DataFrame
     perception: pd.DataFrame
+    seed: int = 0
+
+    def answers(self, labels: str = "majority") -> pd.DataFrame:
+        """Give one row per answer, with the ratings of all its raters together.
+
+        Parameters
+        ----------
+        labels : {"majority", "share"}, optional
+            ``"majority"``: an error is 1 if most raters labelled it, 0 if most did not,
+            and 0.5 in a tie. ``"share"``: the share of raters who labelled it.
+
+        Returns
+        -------
+        pandas.DataFrame, shape (1500, 18)
+            ``item_id``, ``prompt_id``, ``task`` ("how-to", "product text" or
+            "summary"), ``system``, ``condition`` (one of `CONDITIONS`, by the system
+            prompt), ``raters`` (people who checked errors), the errors in
+            `SEVEN_ERRORS`, ``score`` (from a form without errors),
+            ``score_beside_errors`` (from the form with errors; as in the released file,
+            the most frequent one), ``assertiveness``, ``complexity`` (all from 1 to 5)
+            and the length, ``words``. Attention checks are left out.
+
+        Raises
+        ------
+        tables.OptionError
+            If `labels` is unknown.
+
+        References
+        ----------
+        Hosking et al. (2024), section 3.1.
+
+        Examples
+        --------
+        >>> answers = load_experiment_2("simulated").answers()
+        >>> answers["condition"].value_counts()["cautious"]
+        np.int64(300)
+        """
+        outputs = self.outputs(errors_by=_labels_by(labels))
+        first = [*FIRST, "condition", "raters"]
+        return _renamed(outputs, first, SEVEN_ERRORS, SCORES)
+
+    def ratings(self, form: str, *, attention_checks: bool = False) -> pd.DataFrame:
+        """Give single ratings, one row per answer and person.
+
+        Parameters
+        ----------
+        form : {"errors", "score", "style"}
+            The form with seven errors, the form that asked for a score alone, or the
+            form that asked for assertiveness and complexity.
+        attention_checks : bool, optional
+            Whether to include pairs in which one answer belongs to another prompt.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``item_id``, ``prompt_id``, ``task``, ``system``, ``condition``,
+            ``rater_id`` (the same in all three forms), ``pair_id``, ``partner_id`` (the
+            answer rated beside this one), ``is_distractor`` (belongs to another
+            prompt), what was asked, under the names of `answers`, and ``seconds`` spent
+            on both answers of the pair.
+
+        Raises
+        ------
+        tables.OptionError
+            If the form is unknown.
+        registry.DataError, tables.BadTableError
+            If a file cannot be had or is not as expected.
+
+        Examples
+        --------
+        >>> style = load_experiment_2("simulated").ratings("style")
+        >>> style["assertiveness"].between(1, 5).all()
+        np.True_
+        """
+        return _single_ratings(2, self, form, attention_checks, other_tasks=False)
+
+    def experts(self, *, pilot: bool = False) -> pd.DataFrame:
+        """Give the expert's labels of 300 answers.
+
+        Parameters
+        ----------
+        pilot : bool, optional
+            Whether to give earlier labels of 16 of these answers instead.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``item_id``, ``prompt_id``, ``task``, ``system``, ``condition``,
+            ``rater_id`` and the errors in `SEVEN_ERRORS`, 0 or 1.
+
+        Raises
+        ------
+        registry.DataError, tables.BadTableError
+            If a file cannot be had or is not as expected.
+
+        Examples
+        --------
+        >>> study = load_experiment_2("simulated")
+        >>> len(study.experts()), len(study.experts(pilot=True))
+        (300, 16)
+        """
+        labels = load_experts(self.source, self.seed)
+        batch = "pilot" if pilot else "main"
+        of_batch = labels[labels["batch"] == batch]
+        return _renamed(
+            of_batch, [*FIRST, "condition", "rater_id"], SEVEN_ERRORS, others=()
+        )
+
+    def labelled_by_both(self) -> pd.DataFrame:
+        """Set the expert's labels beside those of the workers, on the same answers.
+
+        Returns
+        -------
+        pandas.DataFrame, shape (2100, 13)
+            One row per answer and error: ``item_id``, ``prompt_id``, ``task``,
+            ``system``, ``condition``, ``error`` (one of `SEVEN_ERRORS`), ``expert`` (0
+            or 1), ``majority`` (of the workers: 0, 1, or 0.5 in a tie), ``share`` (of
+            the workers), ``k`` workers of ``n`` who labelled the error, and whether the
+            answer is a refusal, the same for all errors of an answer:
+            ``refusal_expert`` (0 or 1) and ``refusal_majority``. The paper leaves out
+            what either side calls a refusal: ``query("refusal_expert == 0 and
+            refusal_majority < 1")``, 279 answers.
+
+        Raises
+        ------
+        registry.DataError, tables.BadTableError
+            If a file cannot be had or is not as expected.
+
+        References
+        ----------
+        Hosking et al. (2024), section 3.2.
+
+        Examples
+        --------
+        >>> both = load_experiment_2("simulated").labelled_by_both()
+        >>> both.query("error == 'factual error'")["n"].min() > 0
+        np.True_
+        """
+        experts = self.experts()
+        majority = self.answers("majority").set_index("item_id")
+        share = self.answers("share").set_index("item_id")
+        table = experts.melt(
+            [*FIRST, "condition"],
+            SEVEN_ERRORS,
+            var_name="error",
+            value_name="expert",
+        )
+        key = ["item_id", "error"]
+        by_answer = {"majority": majority, "share": share}
+        for name, answers in by_answer.items():
+            long = answers[SEVEN_ERRORS].rename_axis(columns="error").stack()
+            table = table.join(long.rename(name), on=key, validate="one_to_one")
+        table["n"] = majority["raters"].reindex(table["item_id"]).to_numpy()
+        k = (table["share"] * table["n"]).round().astype(int)
+        table.insert(table.columns.get_loc("n"), "k", k)
+        refusal = experts.set_index("item_id")["refusal"]
+        table["refusal_expert"] = refusal.reindex(table["item_id"]).to_numpy()
+        of_answer = majority["refusal"].reindex(table["item_id"])
+        table["refusal_majority"] = of_answer.to_numpy()
+        return table
 
     def outputs(self, errors_by: str = "mode", biased_by: str = "mode") -> pd.DataFrame:
         """Summarise the ratings of each output; attention checks are left out.
@@ -250,7 +517,7 @@ def load_experiment_1(data_source: str = "real", seed: int = 0) -> Experiment1:
     if located is None:
         rng = np.random.default_rng(seed)
         errors, unbiased = simulated.hosking_experiment_1(rng)
-        return Experiment1("simulated", errors, unbiased)
+        return Experiment1("simulated", errors, unbiased, seed)
     errors, unbiased = _read_tables(located, FILES_1)
     return Experiment1("real", errors, unbiased)
 
@@ -287,9 +554,106 @@ def load_experiment_2(data_source: str = "real", seed: int = 0) -> Experiment2:
     if located is None:
         rng = np.random.default_rng(seed)
         errors, unbiased, perception = simulated.hosking_experiment_2(rng)
-        return Experiment2("simulated", errors, unbiased, perception)
+        return Experiment2("simulated", errors, unbiased, perception, seed)
     errors, unbiased, perception = _read_tables(located, FILES_2)
     return Experiment2("real", errors, unbiased, perception)
+
+
+def _labels_by(labels: str) -> str:
+    """Translate how labels are counted into how ratings are combined."""
+    if labels not in LABELS_BY:
+        raise tables.OptionError(
+            f"labels {labels!r} is unknown: choose 'majority' or 'share'"
+        )
+    return LABELS_BY[labels]
+
+
+def _renamed(
+    table: pd.DataFrame,
+    first: Sequence[str],
+    errors: Sequence[str],
+    others: Sequence[str],
+) -> pd.DataFrame:
+    """Give columns and values the names of notebooks; keep those that are named."""
+    named = table.rename(columns=ERROR_NAMES | OTHER_NAMES)
+    named = named.assign(
+        task=table["task"].replace(TASK_NAMES),
+        condition=table["arm"].replace(CONDITION_NAMES),
+    )
+    columns = [column for column in (*first, *errors, *others) if column in named]
+    return named[columns].reset_index(drop=True)
+
+
+def _single_ratings(
+    experiment: int,
+    study: Experiment1 | Experiment2,
+    form: str,
+    attention_checks: bool,
+    other_tasks: bool,
+) -> pd.DataFrame:
+    """Load what people submitted on one form; a person has one label in all forms."""
+    # here, since that module imports this one
+    from helpers.studies import hosking_submissions
+
+    forms = FORMS if experiment == 2 else {"errors": "errors", "score": "unbiased"}
+    if form not in forms:
+        raise tables.OptionError(
+            f"form {form!r} is unknown: choose from {', '.join(forms)}"
+        )
+    submitted = hosking_submissions.submissions_of_same_raters(
+        experiment, forms.values(), study.source, study.seed
+    )
+    rows = submitted[forms[form]]
+    if not other_tasks:
+        rows = rows[rows["reported"]]
+    if not attention_checks:
+        rows = without_checks(rows)
+    condition = ["condition"] if experiment == 2 else []
+    first = [*FIRST, *condition, "rater_id", "pair_id", "partner_id", "is_distractor"]
+    errors = TEN_ERRORS if experiment == 1 else SEVEN_ERRORS
+    return _renamed(rows, first, errors, [*SCORES, "seconds"])
+
+
+def reported(topic: str) -> pd.Series:
+    """Read what the paper and the authors' notebooks report on a topic.
+
+    Parameters
+    ----------
+    topic : str
+        Beginning of ids in `data/published/claims.csv` or
+        `data/published/hosking_notebooks.csv`, without "hosking.", for example
+        ``"authors.lasso.weight"`` or ``"agreement"``.
+
+    Returns
+    -------
+    pandas.Series of float
+        Indexed by the rest of the id, in the names of notebooks where it names an error
+        or a condition. Missing beside simulated data. Statements without a number are
+        left out.
+
+    Raises
+    ------
+    tables.OptionError
+        If nothing is reported under this name.
+
+    Examples
+    --------
+    >>> reported("authors.lasso.weight")["refusal"]
+    np.float64(0.95)
+    """
+    claims = published.published_claims()["printed"]
+    authors = published.read_text(paths.PUBLISHED / "hosking_notebooks.csv")
+    numbers = pd.concat([claims, authors.set_index("id")["printed"]])
+    prefix = f"hosking.{topic}."
+    of_topic = numbers[numbers.index.str.startswith(prefix) & (numbers != "")]
+    if of_topic.empty:
+        raise tables.OptionError(
+            f"nothing is reported on {topic!r}: give the beginning of an id in "
+            "data/published/claims.csv or hosking_notebooks.csv, without 'hosking.'"
+        )
+    of_topic.index = of_topic.index.str.removeprefix(prefix)
+    names = ERROR_NAMES | CONDITION_NAMES
+    return published.reported(of_topic).astype(float).rename(index=names)
 
 
 def _read_tables(
@@ -314,7 +678,7 @@ def read_pairs(path: Path, schema: pa.DataFrameSchema) -> pd.DataFrame:
     is_distractor = raw["model"] == DISTRACTOR
     model = raw["model"].where(~is_distractor, raw["model"].to_numpy()[other_row])
     table = raw.rename(columns=COLUMN_NAMES).assign(
-        **_design(raw, model),
+        **design_of(raw, model),
         is_distractor=is_distractor,
         pair_id=pair,
     )
@@ -369,14 +733,14 @@ def read_experts(path: Path, batch: str) -> pd.DataFrame:
     raw = tables.as_text(raw, ["dataset", "model", "preamble_type", "email"], path.name)
     table = raw.replace({"No": 0, "Yes": 1}).rename(columns=COLUMN_NAMES)
     table = table.assign(
-        **_design(raw, raw["model"]),
+        **design_of(raw, raw["model"]),
         rater_id=raw["email"].str.replace(r"_\d+$", "", regex=True),
         batch=batch,
     )
     return check(table, columns.HOSKING_EXPERTS, path.name)
 
 
-def _design(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series | str]:
+def design_of(raw: pd.DataFrame, model: pd.Series) -> dict[str, pd.Series | str]:
     """Name task, prompt, system and arm of each row; `check` refuses unknown names."""
     number = raw["sample_ix"].astype(str).str.removeprefix(DISTRACTOR_PREFIX)
     prompt_id = raw["dataset"] + "-" + number
@@ -480,7 +844,7 @@ def load_averages(
     path = located[file]
     raw = tables.read_parquet(path).reset_index()
     tables.require(raw, KEYS, path.name)
-    item_id = _design(raw, raw["model"])["item_id"].rename("item_id")
+    item_id = design_of(raw, raw["model"])["item_id"].rename("item_id")
     averages = raw.drop(columns=[*KEYS, "preamble_type"], errors="ignore")
     averages = averages.rename(columns=COLUMN_NAMES | {"unbiased": "quality_unbiased"})
     return averages.set_index(item_id).sort_index().astype(float)
@@ -510,201 +874,3 @@ def distance(averages: pd.DataFrame, outputs: pd.DataFrame) -> pd.Series:
     ours = outputs.set_index("item_id")
     shared = [column for column in averages if column in ours]
     return (averages[shared] - ours[shared]).abs().max(skipna=False)
-
-
-def shared_first_lines(prompts: pd.Series) -> pd.Series:
-    r"""Count first lines that several prompts share: wordings of an instruction.
-
-    A product's own text hardly ever opens two prompts, and headings, which end with a
-    colon, are left out, so that the number of lines is a lower bound of the number of
-    templates.
-
-    Parameters
-    ----------
-    prompts : pandas.Series of str
-        Different prompts of one task.
-
-    Returns
-    -------
-    pandas.Series of int
-        Number of prompts by first line, for lines of two prompts or more.
-
-    References
-    ----------
-    Hosking et al. (2024), appendix C.
-
-    Examples
-    --------
-    >>> prompts = pd.Series(
-    ...     ["Describe it.\nA lamp", "Describe it.\nA chair", "Name:\nA table"]
-    ... )
-    >>> shared_first_lines(prompts).tolist()
-    [2]
-    """
-    first_lines = prompts.str.strip().str.split("\n").str[0].str.strip()
-    is_heading = first_lines.str.endswith(":")
-    counts = first_lines[~is_heading].value_counts()
-    return counts[counts >= 2]
-
-
-def compare_preambles(ratings: pd.DataFrame) -> pd.Series:
-    """Tell which preambles in the submissions are the printed ones.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        Ratings of experiment 2 with texts, see `hosking_submissions.load_submissions`.
-
-    Returns
-    -------
-    pandas.Series of bool
-        Indexed by arm.
-
-    References
-    ----------
-    Hosking et al. (2024), section 3.1.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"arm": ["complex_low"], "preamble": ["Be brief."]})
-    >>> compare_preambles(ratings).to_dict()
-    {'complex_low': False}
-    """
-    used = ratings[["arm", "preamble"]].drop_duplicates()
-    used = used[used["preamble"] != ""].set_index("arm")["preamble"]
-    is_printed = [fingerprint(text) == PREAMBLES[arm] for arm, text in used.items()]
-    return pd.Series(is_printed, used.index)
-
-
-def preamble_in_prompt(ratings: pd.DataFrame) -> pd.Series:
-    """Tell in which rows the prompt that the rater saw holds the response's preamble.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        Ratings of experiment 2 with texts.
-
-    Returns
-    -------
-    pandas.Series of bool
-        With the same index.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame(
-    ...     {"preamble": ["Hurry!", ""], "prompt": ["Hurry! Why?", "Why?"]}
-    ... )
-    >>> preamble_in_prompt(ratings).tolist()
-    [True, False]
-    """
-    texts = zip(ratings["preamble"], ratings["prompt"], strict=True)
-    # A baseline has no preamble, and an empty text is in every prompt.
-    is_shown = [preamble != "" and preamble in prompt for preamble, prompt in texts]
-    return pd.Series(is_shown, index=ratings.index)
-
-
-def fingerprint(text: str) -> tuple[int, str]:
-    """Count and hash the letters and digits of a text.
-
-    Printing may change case, spaces, marks and lines.
-    """
-    letters = re.sub(r"[\W_]+", "", text.casefold())
-    return len(letters), hashlib.sha256(letters.encode()).hexdigest()[:16]
-
-
-def table2(study: Experiment1) -> pd.DataFrame:
-    """Recompute Table 2: error rates and mean scores by system, first experiment.
-
-    Each score has a second row, the one that is printed under the other heading.
-
-    Parameters
-    ----------
-    study : Experiment1
-        The ratings.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate`` (rates in percent, scores from 1 to 5) and ``interpretation``,
-        indexed by ``system`` and ``measure``.
-
-    Examples
-    --------
-    >>> cells = table2(load_experiment_1("simulated"))
-    >>> cells.loc[("Falcon 40B", "quality_biased"), "interpretation"].tolist()
-    ['', 'score of the other column']
-    """
-    ours = _by_system(study.outputs(), ERRORS_1)
-    scores = ours[ours.index.isin(QUALITY, level="measure")]
-    other = scores.rename(index=dict(zip(QUALITY, QUALITY[::-1], strict=True)))
-    causes = other.to_frame("estimate").assign(
-        interpretation="score of the other column"
-    )
-    return pd.concat([ours.to_frame("estimate").assign(interpretation=""), causes])
-
-
-def table3(study: Experiment2, experts: pd.DataFrame) -> pd.DataFrame:
-    """Recompute Table 3: error rates by arm according to crowd and experts.
-
-    Answers that crowd or expert call a refusal are left out of their own rates.
-
-    Parameters
-    ----------
-    study : Experiment2
-        The crowd's ratings.
-    experts : pandas.DataFrame
-        Labels, as `load_experts` returns them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate`` in percent (differences, crowd less expert, in percentage points),
-        indexed by ``arm``, ``error`` and ``annotators``.
-
-    Examples
-    --------
-    >>> study = load_experiment_2("simulated")
-    >>> table3(study, load_experts("simulated")).shape
-    (90, 1)
-    """
-    errors = [error for error in ERRORS_2 if error != "refusal"]
-    by_annotators = {}
-    paper_labels = experts[experts["batch"] == "main"]
-    for annotators, labels in {
-        "crowd": study.outputs(),
-        "expert": paper_labels,
-    }.items():
-        answered = labels[labels["refusal"] <= 0.5]
-        by_annotators[annotators] = 100 * answered.groupby("arm")[errors].mean()
-    by_annotators["difference"] = by_annotators["crowd"] - by_annotators["expert"]
-    cells = pd.concat(by_annotators, names=["annotators"])
-    return cells.rename_axis(columns="error").stack().to_frame("estimate")
-
-
-def table4(study: Experiment2) -> pd.DataFrame:
-    """Recompute Table 4: error rates and mean scores by system, second experiment.
-
-    Parameters
-    ----------
-    study : Experiment2
-        The ratings.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``estimate`` (rates in percent, scores from 1 to 5), indexed by ``system`` and
-        ``measure``.
-
-    Examples
-    --------
-    >>> table4(load_experiment_2("simulated")).shape
-    (45, 1)
-    """
-    return _by_system(study.outputs(), ERRORS_2).to_frame("estimate")
-
-
-def _by_system(outputs: pd.DataFrame, errors: Sequence[str]) -> pd.Series:
-    """Mean of errors, in percent, and of both scores, by system and measure."""
-    means = outputs.groupby("system")[[*errors, *QUALITY]].mean()
-    means[list(errors)] *= 100
-    return means.rename_axis(columns="measure").stack()

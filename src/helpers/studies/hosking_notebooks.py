@@ -29,7 +29,7 @@ from sklearn.metrics import precision_score, recall_score
 from helpers import paths
 from helpers.data import published
 from helpers.data.columns import hosking as columns
-from helpers.stats.agreement import gwet_ac1, krippendorff_alpha
+from helpers.reliability import gwet_ac1, krippendorff_alpha, value_counts
 from helpers.studies import hosking
 from helpers.studies.hosking_submissions import load_submissions
 
@@ -423,12 +423,11 @@ def within_response_sd(ratings: pd.DataFrame, measures: Sequence[str]) -> pd.Ser
 
 def ac1_of_each(ratings: pd.DataFrame, measures: Sequence[str]) -> pd.Series:
     """Gwet's AC1, unweighted; its categories are the values that occur."""
-    return pd.Series(
-        {
-            measure: gwet_ac1(ratings, "pairing", measure, _values(ratings[measure]))
-            for measure in measures
-        }
-    )
+    values = {}
+    for measure in measures:
+        counts = value_counts(ratings, measure, item="pairing")
+        values[measure] = gwet_ac1(counts)
+    return pd.Series(values)
 
 
 def alpha_of_each(ratings: pd.DataFrame, measures: Sequence[str]) -> pd.Series:
@@ -443,8 +442,8 @@ def alpha_of_each(ratings: pd.DataFrame, measures: Sequence[str]) -> pd.Series:
             used, level = ratings, "nominal"
         else:
             used, level = ratings[n_ratings > 2], "ordinal"
-        values = _values(used[measure])
-        alphas[measure] = krippendorff_alpha(used, "pairing", measure, values, level)
+        counts = value_counts(used, measure, item="pairing")
+        alphas[measure] = krippendorff_alpha(counts, level)
     return pd.Series(alphas)
 
 
@@ -452,11 +451,6 @@ def upper_triangle(matrix: pd.DataFrame) -> pd.Series:
     """Take each pair of a correlation matrix once, in the order of its columns."""
     is_above = np.triu(np.ones(matrix.shape, dtype=bool), k=1)
     return matrix.where(is_above).stack().dropna()
-
-
-def _values(ratings: pd.Series) -> list[float]:
-    """List the values that occur, in increasing order."""
-    return sorted(ratings.unique())
 
 
 def _by_words(numbers: Mapping[tuple, float]) -> pd.Series:

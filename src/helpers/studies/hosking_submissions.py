@@ -18,57 +18,50 @@ Hosking, Blunsom and Bartolo (2024), "Human Feedback is not Gold Standard", ICLR
 sections 2.1 and 3.1, appendix A.
 """
 
-import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pandera.pandas as pa
 
 from helpers import paths
-from helpers.data import registry
-from helpers.data.columns.hosking import ERRORS_1, ERRORS_2, FACTORS, TASKS
+from helpers.data import registry, tables
+from helpers.data.columns import check, kinds
+from helpers.data.columns.hosking import (
+    ARMS,
+    ERRORS_1,
+    ERRORS_2,
+    FACTORS,
+    SYSTEMS_1,
+    SYSTEMS_2,
+    TASKS,
+)
 from helpers.data.raters import anonymise
-from helpers.data.tables import bad_table, cell, json_objects
 from helpers.simulate.hosking import hosking_submissions
 from helpers.studies.hosking import (
-    ARM_NAMES,
     COLUMN_NAMES,
-    DESIGN,
     DISTRACTOR,
     DISTRACTOR_MARK,
-    DISTRACTOR_PREFIX,
-    SYSTEM_NAMES,
-    item_name,
+    design_of,
     without_checks,
 )
 
-LABELS = {column: label for label, column in COLUMN_NAMES.items()}
-NO_YES = {"No": 0.0, "Yes": 1.0}
-ONE_TO_FIVE = {str(score): float(score) for score in range(1, 6)}
-ATTENTION = {"positive_val", "negative_val"}
-UNUSED_LABELS = {"email", "src", "instance_id", "factors_a", "factors_b", "feedback"}
-OTHER_SIDE = {"a": "b", "b": "a"}
-PROMPT_SETS = {task: task for task in (*TASKS, "dialogsum", "factualnlg")}
-TIME_SPENT = re.compile(r"Time spent: (\d+)d (\d+)h (\d+)m (\d+)s ?")
+Place = tuple[int, str]  # experiment and form
 
-EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
-Place = tuple[int, str]  # experiment and task of a group of raters
-
-FIRST_COLUMNS = [
-    "item_id",
-    *DESIGN,
-    "rater_id",
-    "pair_id",
-    "partner_id",
-    "is_distractor",
-]
+ASPECTS = {
+    (1, "errors"): ("quality_biased", *FACTORS, *ERRORS_1),
+    (1, "unbiased"): ("quality_unbiased",),
+    (2, "errors"): ("quality_biased", *ERRORS_2),
+    (2, "unbiased"): ("quality_unbiased",),
+    (2, "perception"): ("assertiveness", "complexity"),
+}
 FILES = {
     (1, "errors"): (
         "detailed_pilot_v6",
-        *(f"detailed_main_{number}" for number in range(1, 4)),
+        "detailed_main_1",
+        "detailed_main_2",
+        "detailed_main_3",
     ),
     (1, "unbiased"): (
         "unbiased_pilot_v6",
@@ -85,77 +78,10 @@ FILES = {
         "confound_main_4_groups",
     ),
 }
-
-
-@dataclass(frozen=True)
-class Form:
-    """What a group of raters was asked.
-
-    Parameters
-    ----------
-    aspects : tuple of str
-        Columns to be filled with the answers about each response: 0 for no and 1 for
-        yes if the aspect is an error, 1 to 5 otherwise.
-    attention : bool, optional
-        Whether there are two more questions, to which 5 and 1 are the right answers.
-    arms : bool, optional
-        Whether the responses come from different arms.
-
-    Examples
-    --------
-    >>> Form(("factuality",)).scales
-    {'factuality': {'No': 0.0, 'Yes': 1.0}}
-    """
-
-    aspects: tuple[str, ...]
-    attention: bool = False
-    arms: bool = False
-
-    @cached_property
-    def scales(self) -> dict[str, Mapping[str, float]]:
-        """Aspects and the answers that each allows."""
-        return {
-            aspect: NO_YES if aspect in ERRORS_1 else ONE_TO_FIVE
-            for aspect in self.aspects
-        }
-
-    @cached_property
-    def questions(self) -> dict[str, dict[str, str]]:
-        """Label of the question about each aspect, for either side."""
-        questions = {"a": {}, "b": {}}
-        for aspect in self.aspects:
-            label = LABELS.get(aspect, aspect)
-            questions["a"][aspect] = f"{label}_a"
-            questions["b"][aspect] = f"{label}_b"
-        return questions
-
-    @cached_property
-    def labels(self) -> set[str]:
-        """Labels that a submission may have."""
-        labels = set(UNUSED_LABELS)
-        for questions in self.questions.values():
-            labels.update(questions.values())
-        if self.attention:
-            labels.update(ATTENTION)
-        return labels
-
-
-FORMS = {
-    (1, "errors"): Form(("quality_biased", *FACTORS, *ERRORS_1), attention=True),
-    (1, "unbiased"): Form(("quality_unbiased",)),
-    (2, "errors"): Form(("quality_biased", *ERRORS_2), attention=True, arms=True),
-    (2, "unbiased"): Form(("quality_unbiased",), arms=True),
-    (2, "perception"): Form(("assertiveness", "complexity"), arms=True),
-}
-
-
-GROUPS = {
-    (1, "errors"): "1: errors",
-    (1, "unbiased"): "1: quality",
-    (2, "errors"): "2: errors",
-    (2, "unbiased"): "2: quality",
-    (2, "perception"): "2: tone",
-}
+EXCLUSIONS_FILE = paths.DATA / "exclusions.csv"
+OTHER_TASKS = ("dialogsum", "factualnlg")  # rated, and not reported
+LABELS = {column: label for label, column in COLUMN_NAMES.items()}
+TIME_SPENT = r"(\d+)d (\d+)h (\d+)m (\d+)s"
 
 
 def load_submissions(
@@ -165,14 +91,14 @@ def load_submissions(
     seed: int = 0,
     texts: bool = False,
 ) -> tuple[str, pd.DataFrame]:
-    """Load what one group of raters submitted.
+    """Load what people submitted on one form.
 
     Parameters
     ----------
     experiment : {1, 2}
         Experiment of section 2 or of section 3.
     group : {"errors", "unbiased", "perception"}
-        Raters who checked errors, gave quality alone, or (experiment 2 only) gave
+        The form that asked for errors, for quality alone, or (experiment 2 only) for
         assertiveness and complexity.
     data_source : {"real", "simulated"}, optional
         As `registry.locate`.
@@ -190,8 +116,8 @@ def load_submissions(
         One row per (item, submission), in the order of the files: the design,
         ``pair_id`` (the submission), ``partner_id`` (the item rated beside this one),
         ``is_distractor``, the aspects, ``seconds`` spent on the submission, and
-        ``reported``, whether the paper reports its dataset. Labels of real raters hold
-        for this group only.
+        ``reported``, whether the paper reports its dataset. Labels of real raters are
+        valid for this form only.
 
     Raises
     ------
@@ -205,137 +131,8 @@ def load_submissions(
     ['amazon', 'curation', 'wikihow']
     """
     place = (experiment, group)
-    source, ratings, _ = _load([place], data_source, seed, texts)
+    source, ratings = _load([place], data_source, seed, texts)
     return source, _anonymised(ratings[place], source)
-
-
-def load_groups(
-    data_source: str = "real", seed: int = 0, reported_only: bool = False
-) -> tuple[str, dict[str, pd.DataFrame], pd.DataFrame]:
-    """Load what all five groups of raters submitted, with texts, and their sessions.
-
-    Parameters
-    ----------
-    data_source, seed
-        As `load_submissions`.
-    reported_only : bool, optional
-        Whether to leave out the datasets of experiment 1 that the paper does not
-        report.
-
-    Returns
-    -------
-    source : {"real", "simulated"}
-        Where the tables come from.
-    ratings : dict of str to pandas.DataFrame
-        Columns as from `load_submissions`, by experiment and task of the group.
-    sessions : pandas.DataFrame
-        One row per submission, of those left out among the ratings as well:
-        ``experiment``, ``group``, ``raters`` (both in one name), ``rater_id`` and
-        ``seconds``. These labels of raters hold across groups and experiments.
-
-    Raises
-    ------
-    registry.DataError, tables.BadTableError
-        If a file cannot be had or is not as expected.
-
-    Examples
-    --------
-    >>> source, ratings, sessions = load_groups("simulated")
-    >>> list(ratings), len(sessions)
-    (['1: errors', '1: quality', '2: errors', '2: quality', '2: tone'], 15240)
-    """
-    source, all_ratings, all_sessions = _load(GROUPS, data_source, seed, texts=True)
-    ratings = {}
-    sessions = []
-    for place, name in GROUPS.items():
-        # before rows are left out: labels do not depend on what is reported
-        of_group = _anonymised(all_ratings[place], source)
-        if reported_only:
-            of_group = of_group[of_group["reported"]]
-        ratings[name] = of_group
-        experiment, group = place
-        sessions.append(
-            all_sessions[place][["rater_id", "seconds"]].assign(
-                experiment=experiment, group=group, raters=name
-            )
-        )
-    together = pd.concat(sessions, ignore_index=True)
-    return source, ratings, _anonymised(together, source)
-
-
-def _load(
-    places: Collection[Place], data_source: str, seed: int, texts: bool
-) -> tuple[str, dict[Place, pd.DataFrame], dict[Place, pd.DataFrame]]:
-    """Load ratings and sessions of some groups, with the names of real raters.
-
-    A person has one name in all groups. `_anonymised` replaces names before anybody
-    sees them.
-    """
-    files = []
-    for place in places:
-        files += _files(place)
-    located = registry.locate(files, data_source)
-    ratings = {}
-    sessions = {}
-    for place in places:
-        if located is None:
-            rng = np.random.default_rng(seed)
-            experiment, group = place
-            submitted = hosking_submissions(rng, experiment, group, texts)
-            of_pairs = submitted.iloc[::2]
-        else:
-            submitted, of_pairs = _read_group(place, located, texts)
-        ratings[place] = _completed(submitted)
-        sessions[place] = of_pairs
-    source = "simulated" if located is None else "real"
-    return source, ratings, sessions
-
-
-def _files(place: Place) -> list[str]:
-    """Return the files of a group of raters."""
-    names = FILES[place]
-    return [f"hosking/raw/annotated_instances_{name}.jsonl" for name in names]
-
-
-def _read_group(
-    place: Place, located: Mapping[str, Path], texts: bool
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read the ratings and sessions of a group, the excluded ones only as sessions."""
-    exclusions = pd.read_csv(EXCLUSIONS_FILE)
-    ratings = []
-    sessions = []
-    for file in _files(place):
-        excluded_lines = set(exclusions.loc[exclusions["file"] == file, "line"])
-        rows, of_pairs = read_submissions(
-            located[file], FORMS[place], excluded_lines, texts
-        )
-        ratings.append(rows)
-        sessions.append(of_pairs)
-    return (
-        pd.concat(ratings, ignore_index=True),
-        pd.concat(sessions, ignore_index=True),
-    )
-
-
-def _completed(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Number the pairs of a group, mark reported datasets, put the design first."""
-    ratings = ratings.assign(
-        pair_id=np.arange(len(ratings)) // 2, reported=ratings["task"].isin(TASKS)
-    )
-    other_columns = ratings.columns.drop(FIRST_COLUMNS)
-    return ratings[[*FIRST_COLUMNS, *other_columns]]
-
-
-def _anonymised(table: pd.DataFrame, source: str) -> pd.DataFrame:
-    """Put labels in the place of raters' names, if they are of real people."""
-    if source == "simulated":
-        return table
-    return table.assign(rater_id=anonymise(table["rater_id"]))
-
-
-def _behind_averages(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Keep the ratings that enter released averages: reported ones, no checks."""
-    return without_checks(ratings[ratings["reported"]])
 
 
 def single_ratings(
@@ -345,26 +142,18 @@ def single_ratings(
 
     Parameters
     ----------
-    experiment : {1, 2}
-        Experiment of section 2 or of section 3.
-    group : {"errors", "unbiased", "perception"}
+    experiment, group, data_source, seed
         As `load_submissions`.
-    data_source : {"real", "simulated"}, optional
-        As `registry.locate`. Give the source of the averages that the ratings are set
-        beside.
-    seed : int, optional
-        Seed of the simulation, if there is one.
 
     Returns
     -------
     pandas.DataFrame
-        One row per output and rater, columns as from `load_submissions`. Labels of real
-        raters hold for this group only.
+        One row per output and rater, columns as from `load_submissions`.
 
     Raises
     ------
     KeyError
-        If there is no such group.
+        If there is no such form.
     registry.DataError, tables.BadTableError
         If a file cannot be had or is not as expected.
 
@@ -375,30 +164,26 @@ def single_ratings(
     (4080, 900)
     """
     _, ratings = load_submissions(experiment, group, data_source, seed)
-    return _behind_averages(ratings).reset_index(drop=True)
+    return _behind_averages(ratings)
 
 
 def same_raters(
     experiment: int, groups: Collection[str], data_source: str = "real", seed: int = 0
 ) -> dict[str, pd.DataFrame]:
-    """Load the single ratings of several groups, in which a person has one label.
+    """Load the single ratings of several forms, in which a person has one label.
 
     Parameters
     ----------
-    experiment : {1, 2}
-        Experiment of section 2 or of section 3.
+    experiment, data_source, seed
+        As `load_submissions`.
     groups : collection of str
-        Groups as in `load_submissions`.
-    data_source : {"real", "simulated"}, optional
-        As `registry.locate`.
-    seed : int, optional
-        Seed of the simulation, if there is one.
+        Forms as in `load_submissions`.
 
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each group the rows of `single_ratings`, in the same order, with other
-        labels of raters: whoever is in two groups has one label.
+        For each form the rows of `single_ratings`, in the same order, with other labels
+        of raters: whoever filled in two forms has one label.
 
     Raises
     ------
@@ -411,253 +196,144 @@ def same_raters(
     >>> len(groups["unbiased"])
     4080
     """
+    submitted = submissions_of_same_raters(experiment, groups, data_source, seed)
+    return {group: _behind_averages(rows) for group, rows in submitted.items()}
+
+
+def submissions_of_same_raters(
+    experiment: int, groups: Collection[str], data_source: str, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Load all ratings of several forms, in which a person has one label."""
     places = [(experiment, group) for group in groups]
-    source, ratings, _ = _load(places, data_source, seed, texts=False)
-    singles = {group: _behind_averages(ratings[experiment, group]) for group in groups}
-    raters = pd.concat({group: rows[["rater_id"]] for group, rows in singles.items()})
-    labels = _anonymised(raters, source)["rater_id"]
+    source, ratings = _load(places, data_source, seed, texts=False)
+    together = pd.concat({place[1]: rows for place, rows in ratings.items()})
+    together = _anonymised(together, source)
     return {
-        group: rows.assign(rater_id=labels.loc[group]).reset_index(drop=True)
-        for group, rows in singles.items()
+        place[1]: rows.assign(rater_id=together.loc[place[1], "rater_id"].to_numpy())
+        for place, rows in ratings.items()
     }
+
+
+def _load(
+    places: Collection[Place], data_source: str, seed: int, texts: bool
+) -> tuple[str, dict[Place, pd.DataFrame]]:
+    """Load the ratings of some forms, with the names of real raters.
+
+    A person has one name on all forms. `_anonymised` replaces names before anybody sees
+    them.
+    """
+    files = [file for place in places for file in _files(place)]
+    located = registry.locate(files, data_source)
+    ratings = {}
+    for place in places:
+        if located is None:
+            rng = np.random.default_rng(seed)
+            rows = hosking_submissions(rng, *place, texts)
+        else:
+            exclusions = pd.read_csv(EXCLUSIONS_FILE).groupby("file")["line"]
+            excluded = exclusions.agg(list).to_dict()
+            of_files = [
+                read_submissions(located[file], place, excluded.get(file, ()), texts)
+                for file in _files(place)
+            ]
+            rows = pd.concat(of_files, ignore_index=True)
+        pair = np.arange(len(rows)) // 2
+        rows = rows.assign(pair_id=pair, reported=rows["task"].isin(TASKS))
+        columns = list(_schema(place, texts).columns)
+        ratings[place] = rows[[*columns, "reported"]]
+    return "simulated" if located is None else "real", ratings
+
+
+def _files(place: Place) -> list[str]:
+    """Name the files of a form."""
+    return [f"hosking/raw/annotated_instances_{name}.jsonl" for name in FILES[place]]
+
+
+def _schema(place: Place, texts: bool) -> pa.DataFrameSchema:
+    """Describe the ratings of a form: one row for each response of a submission."""
+    experiment, _ = place
+    columns = kinds.design(
+        (*TASKS, *OTHER_TASKS) if experiment == 1 else TASKS,
+        SYSTEMS_1 if experiment == 1 else SYSTEMS_2,
+        ARMS,
+    )
+    columns |= dict.fromkeys(["rater_id", "pair_id", "partner_id"], kinds.TEXT)
+    columns |= {"pair_id": kinds.COUNT, "is_distractor": kinds.TRUE_OR_FALSE}
+    for aspect in ASPECTS[place]:
+        is_error = aspect in ERRORS_1
+        columns[aspect] = kinds.NO_OR_YES if is_error else kinds.ONE_TO_FIVE
+    if texts:
+        columns |= dict.fromkeys(_texts(place), kinds.TEXT)
+    columns["seconds"] = kinds.COUNT
+    return kinds.table(columns, ["pair_id", "item_id"])
+
+
+def _texts(place: Place) -> list[str]:
+    """Name the columns of texts."""
+    experiment, _ = place
+    return ["prompt", "response"] + (["preamble"] if experiment == 2 else [])
 
 
 def read_submissions(
-    path: Path, form: Form, skip: Collection[int] = (), texts: bool = False
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read a file of submissions: ratings but those of some lines, and all sessions."""
-    ratings = []
-    sessions = []
-    problems = []
-    first_lines = {}
-    for line, record, problem in json_objects(path):
-        if record is None:
-            problems.append(problem)
-            continue
-        try:
-            session = _session(record)
-            sessions.append(session)
-            if line not in skip:
-                _require_new(record, line, first_lines)
-                ratings += _two_ratings(record, session, form, texts)
-        except KeyError as error:
-            problems.append(f"line {line}: key {error} is missing")
-        except ValueError as error:
-            problems.append(f"line {line}: {error}")
-    if problems:
-        raise bad_table(path.name, problems)
-    return pd.DataFrame(ratings), pd.DataFrame(sessions)
+    path: Path, place: Place, excluded: Collection[int] = (), texts: bool = False
+) -> pd.DataFrame:
+    """Read a file of submissions but for some lines: two rows each, sides a and b."""
+    raw = tables.read_jsonl(path)
+    raw.columns = [name.rpartition(".")[2] for name in raw.columns]
+    experiment, _ = place
+    words = ["dataset", "model_a", "model_b", "email", "time_string"]
+    if experiment == 2:
+        words += ["preamble_type_a", "preamble_type_b"]
+    if texts:
+        words += ["Prompt", "Response A", "Response B"]
+    if texts and experiment == 2:
+        words += ["preamble_a", "preamble_b"]
+    asked = [LABELS.get(aspect, aspect) for aspect in ASPECTS[place]]
+    answers = [f"{label}_{side}" for label in asked for side in "ab"]
+    tables.require(raw, ["sample_ix", *words, *answers], path.name)
+    raw = raw.drop(index=[line - 1 for line in excluded])
+    raw = tables.as_text(raw, words, path.name)
+    both = [_one_side(raw, *sides, place, texts) for sides in ("ab", "ba")]
+    rows = pd.concat(both).sort_values("pair_id", kind="stable", ignore_index=True)
+    partner = rows.index ^ 1  # 0 and 1, 2 and 3, ... change places
+    rows["partner_id"] = rows["item_id"].to_numpy()[partner]
+    return check(rows, _schema(place, texts), path.name)
 
 
-def _require_new(record: dict, line: int, first_lines: dict[str, int]) -> None:
-    """Stop if a line before this one is a submission of the same pair."""
-    pair = _text(record, "id")
-    first = first_lines.setdefault(pair, line)
-    if first != line:
-        raise ValueError(
-            f"line {first} is a submission of the same pair, 'id' {cell(pair)}; "
-            "name one of the two lines in data/exclusions.csv"
-        )
-
-
-def _two_ratings(record: dict, session: dict, form: Form, texts: bool) -> list[dict]:
-    """Return the rows of side a and side b."""
-    labels = _object(record, "label_annotations")
-    unknown = labels.keys() - form.labels
-    if unknown:
-        raise ValueError(f"question {cell(min(unknown))} is unknown")
-    items = {
-        side: _item(record["input_meta"], session["task"], side, form)
-        for side in OTHER_SIDE
-    }
-    rows = []
-    for side, other_side in OTHER_SIDE.items():
-        row = items[side] | {"partner_id": items[other_side]["item_id"]}
-        row |= _answers(labels, side, form)
-        if texts:
-            row |= _texts(record, side, form)
-        rows.append(row | session)
+def _one_side(
+    raw: pd.DataFrame, side: str, other: str, place: Place, texts: bool
+) -> pd.DataFrame:
+    """Give what was submitted about the response on one side."""
+    # A distractor is of the same system as the response that it stands beside.
+    is_distractor = raw[f"model_{side}"] == DISTRACTOR
+    model = raw[f"model_{side}"].where(~is_distractor, raw[f"model_{other}"])
+    named = raw.rename(columns={f"preamble_type_{side}": "preamble_type"})
+    rows = pd.DataFrame(design_of(named, model))
+    distractor_id = rows["item_id"] + DISTRACTOR_MARK
+    rows["item_id"] = rows["item_id"].mask(is_distractor, distractor_id)
+    # The field holds a name for the rater and, behind "_", for the submission.
+    rows["rater_id"] = raw["email"].str.partition("_")[0]
+    rows["pair_id"] = raw.index
+    rows["is_distractor"] = is_distractor
+    for aspect in ASPECTS[place]:
+        answers = raw[f"{LABELS.get(aspect, aspect)}_{side}"]
+        rows[aspect] = answers.replace({"No": "0", "Yes": "1"})
+    clock = raw["time_string"].str.extract(TIME_SPENT).astype(float)
+    rows["seconds"] = clock @ [86400, 3600, 60, 1]
+    if texts:
+        columns = ["Prompt", f"Response {side.upper()}", f"preamble_{side}"]
+        for name, column in zip(_texts(place), columns, strict=False):
+            rows[name] = raw[column]
     return rows
 
 
-def _session(record: dict) -> dict:
-    """Return what is known of a submission apart from its two responses."""
-    spent = _text(_object(record, "behavioral_data"), "time_string")
-    match = TIME_SPENT.fullmatch(spent)
-    if not match:
-        raise ValueError(
-            f"'time_string' is {cell(spent)}; expected 'Time spent: 0d 0h 1m 30s'"
-        )
-    days, hours, minutes, seconds = (int(number) for number in match.groups())
-    task = _choice(_object(record, "input_meta"), "dataset", PROMPT_SETS)
-    # The field holds a name for the rater and, behind "_", for the submission.
-    identifier = _text(_object(record, "label_annotations"), "email")
-    rater_id, _, _ = identifier.partition("_")
-    return {
-        "task": task,
-        "rater_id": rater_id,
-        "seconds": ((days * 24 + hours) * 60 + minutes) * 60 + seconds,
-    }
+def _anonymised(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Put labels in the place of raters' names, if they are of real people."""
+    if source == "simulated":
+        return table
+    return table.assign(rater_id=anonymise(table["rater_id"]))
 
 
-def _item(meta: dict, task: str, side: str, form: Form) -> dict:
-    """Name the response on one side; a distractor has the system of the other side."""
-    is_distractor = meta[f"model_{side}"] == DISTRACTOR
-    side_of_system = OTHER_SIDE[side] if is_distractor else side
-    number = str(meta["sample_ix"]).removeprefix(DISTRACTOR_PREFIX)
-    prompt_id = f"{task}-{number}"
-    system = _choice(meta, f"model_{side_of_system}", SYSTEM_NAMES)
-    arm = "baseline"
-    if form.arms:
-        arm = _choice(meta, f"preamble_type_{side}", ARM_NAMES)
-    item_id = item_name(prompt_id, system, arm)
-    if is_distractor:
-        item_id += DISTRACTOR_MARK
-    return {
-        "item_id": item_id,
-        "prompt_id": prompt_id,
-        "system": system,
-        "arm": arm,
-        "is_distractor": is_distractor,
-    }
-
-
-def _answers(labels: dict, side: str, form: Form) -> dict[str, float]:
-    """Return the answers about the response on one side."""
-    asked = form.questions[side]
-    return {
-        aspect: _choice(labels, asked[aspect], scale)
-        for aspect, scale in form.scales.items()
-    }
-
-
-def _texts(record: dict, side: str, form: Form) -> dict[str, str]:
-    """Return the prompt, the response on one side and, if it has one, its preamble."""
-    shown = _object(record, "input_text")
-    texts = {
-        "prompt": _text(shown, "Prompt"),
-        "response": _text(shown, f"Response {side.upper()}"),
-    }
-    if form.arms:
-        texts["preamble"] = _text(record["input_meta"], f"preamble_{side}")
-    return texts
-
-
-def _choice(fields: dict, key: str, allowed: Mapping[str, str | float]) -> str | float:
-    """Translate the value of a field, which must be one of those allowed."""
-    value = fields[key]
-    # A list or an object cannot be looked up in a mapping.
-    if not isinstance(value, str) or value not in allowed:
-        listing = ", ".join(allowed)
-        raise ValueError(f"{key!r} is {cell(value)}; allowed: {listing}")
-    return allowed[value]
-
-
-def _text(fields: dict, key: str) -> str:
-    """Return the value of a field, which must be text."""
-    value = fields[key]
-    if not isinstance(value, str):
-        raise ValueError(f"{key!r} is {cell(value)}; text is needed")
-    return value
-
-
-def _object(fields: dict, key: str) -> dict:
-    """Return the value of a field, which must be a JSON object."""
-    value = fields[key]
-    if not isinstance(value, dict):
-        raise ValueError(f"{key} must be a JSON object, found {type(value).__name__}")
-    return value
-
-
-def repeated(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Keep the ratings of pairs that were judged more than once.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        One row per output and submission.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Some of the rows, in their order.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"item_id": list("abbaac"), "partner_id": list("baabca"),
-    ...                         "pair_id": [0, 0, 1, 1, 2, 2]})
-    >>> repeated(ratings)["pair_id"].tolist()
-    [0, 0, 1, 1]
-    """
-    return ratings[_times_judged(ratings) > 1]
-
-
-def repeats(ratings: pd.DataFrame) -> pd.Series:
-    """Count the pairs that were judged once, twice and so on.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        One row per output and submission.
-
-    Returns
-    -------
-    pandas.Series of int
-        Number of different pairs, indexed by how often each was judged.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"item_id": list("abbaac"), "partner_id": list("baabca"),
-    ...                         "pair_id": [0, 0, 1, 1, 2, 2]})
-    >>> repeats(ratings).to_dict()
-    {1: 1, 2: 1}
-    """
-    times = _times_judged(ratings)
-    n_rows = times.groupby(times).size()
-    # Each time that a pair is judged gives two rows, one for each response.
-    n_pairs = n_rows // (2 * n_rows.index)
-    return n_pairs.rename_axis("times judged").rename("pairs")
-
-
-def pairings(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Count the ratings of each output, and the outputs and systems shown beside it.
-
-    Parameters
-    ----------
-    ratings : pandas.DataFrame
-        One row per output and submission.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by ``item_id``: ``ratings``, ``partners`` (different outputs),
-        ``other_systems`` (different systems among them, its own left out).
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"item_id": list("abac"), "partner_id": list("baca"),
-    ...                         "system": list("xyxx"), "pair_id": [0, 0, 1, 1]})
-    >>> pairings(ratings).loc["a"].to_dict()
-    {'ratings': 2, 'partners': 2, 'other_systems': 1}
-    """
-    system_of_item = ratings.drop_duplicates("item_id").set_index("item_id")["system"]
-    partner_system = ratings["partner_id"].map(system_of_item)
-    # missing, and so not counted, where both are of one system
-    other_system = partner_system.where(partner_system != ratings["system"])
-    shown = ratings[["item_id", "partner_id"]].assign(other_system=other_system)
-    by_item = shown.groupby("item_id")
-    return pd.DataFrame(
-        {
-            "ratings": by_item.size(),
-            "partners": by_item["partner_id"].nunique(),
-            "other_systems": by_item["other_system"].nunique(),
-        }
-    )
-
-
-def _times_judged(ratings: pd.DataFrame) -> pd.Series:
-    """How often the pair in each row was judged, whatever stood on which side."""
-    pair = ratings[["item_id", "partner_id"]]
-    # in alphabetical order, so that both sides of a pair have the same key
-    key = [pair.min(axis="columns"), pair.max(axis="columns")]
-    return ratings.groupby(key)["pair_id"].transform("nunique")
+def _behind_averages(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Select the ratings that enter released averages: reported tasks, no checks."""
+    return without_checks(ratings[ratings["reported"]]).reset_index(drop=True)
