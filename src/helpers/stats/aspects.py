@@ -1,23 +1,18 @@
-"""An overall rating from ratings of aspects: distances from an ideal, and trees.
+"""An overall rating from ratings of aspects: distances from an ideal, and judges.
 
 Weights are least squares without an intercept: an answer that is ideal in every aspect
-is predicted to be ideal overall. Weights and trees are judged on random parts that were
-held out, and weights also on what different raters of one item agree on.
+is predicted to be ideal overall.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeRegressor
 
 from helpers.stats.aggregation import means_of_sorted
-from helpers.stats.bootstrap import cluster_weights
 from helpers.stats.checks import (
-    check_clusters,
-    check_full_rank,
     check_numeric,
-    check_regression,
 )
 from helpers.stats.moments import (
     ROUNDING,
@@ -143,43 +138,6 @@ def judge_scores(
         weighted=ideals[overall] - distances @ weights,
         equal=ideals[overall] - distances @ equal_weights,
     )
-
-
-def bootstrap_weights(
-    moments: ClusterMoments, n_boot: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Weights in bootstrap replicates of clusters.
-
-    Parameters
-    ----------
-    moments : ClusterMoments
-        One set per cluster, see `helpers.stats.moments.cluster_moments`.
-    n_boot : int
-        Number of replicates.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_boot, n_features)
-        Where features determine each other in a replicate, the shortest vector of
-        weights.
-
-    References
-    ----------
-    Efron and Tibshirani (1993), chapter 9; Cameron and Miller (2015), section VI.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"factuality": [0.0, 1, 0, 1], "distance": [0.0, 2, 0, 2]})
-    >>> moments = cluster_moments(frame, ["factuality"], "distance")
-    >>> bootstrap_weights(moments, 2, np.random.default_rng(0)).round(6)
-       factuality
-    0         2.0
-    1         2.0
-    """
-    n_clusters = len(moments.products)
-    replicates = moments.total(cluster_weights(n_clusters, n_boot, rng))
-    return pd.DataFrame(_least_squares(replicates), columns=list(moments.features))
 
 
 def weights_of(
@@ -429,256 +387,6 @@ def _least_squares(moments: ClusterMoments) -> np.ndarray:
     # the pseudoinverse, as a replicate may lack what tells two features apart
     inverse = np.linalg.pinv(moments.xx, rcond=ROUNDING, hermitian=True)
     return (inverse @ moments.xy[:, :, None])[:, :, 0]
-
-
-def random_splits(
-    frame: pd.DataFrame,
-    n_splits: int,
-    test_share: float,
-    rng: np.random.Generator,
-    group: str | None = None,
-) -> np.ndarray:
-    """Random parts of a table to hold out, each with the same number of whole groups.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    n_splits : int
-        Number of splits.
-    test_share : float
-        Share of groups to hold out, between 0 and 1.
-    rng : numpy.random.Generator
-    group : str, optional
-        Column of groups that are never divided; by default every row is a group of its
-        own.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (n_splits, n_rows)
-        True where a row is held out.
-
-    Raises
-    ------
-    ValueError
-        If the column cannot be used or one of the two parts would be empty.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"question_id": ["a", "a", "b", "b"]})
-    >>> random_splits(frame, 2, 0.5, np.random.default_rng(0), group="question_id")
-    array([[ True,  True, False, False],
-           [ True,  True, False, False]])
-    """
-    if group is None:
-        codes = np.arange(len(frame))
-    else:
-        check_clusters(frame, group)
-        codes, _ = pd.factorize(frame[group], sort=True)
-    n_groups = codes.max() + 1
-    n_test = round(test_share * n_groups)
-    if not 0 < n_test < n_groups:
-        raise ValueError(
-            f"test_share {test_share} of {n_groups} groups "
-            "leaves one part of a split empty"
-        )
-    is_test = np.arange(n_groups) < n_test
-    held_out_groups = rng.permuted(np.tile(is_test, (n_splits, 1)), axis=1)
-    return held_out_groups[:, codes]
-
-
-def split_weights(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str, held_out: np.ndarray
-) -> pd.DataFrame:
-    """Weights fitted without the held-out rows, and their correlation on these.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per rating.
-    features : sequence of str
-        Columns of distances from the ideal.
-    outcome : str
-        Column of overall distances from the ideal.
-    held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
-        Rows held out in each split, see `random_splits`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per split: the weight of every feature, and ``rho``, Pearson's
-        correlation of prediction and outcome on the held-out rows (NaN where one of
-        them does not vary).
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used, or a feature is a combination of those before it.
-
-    References
-    ----------
-    Kamoda et al. (2025), section 4.1.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"factuality": [0.0, 1, 0, 1], "distance": [0.0, 2, 0, 2]})
-    >>> held_out = np.array([[False, False, True, True]])
-    >>> split_weights(frame, ["factuality"], "distance", held_out).round(6)
-       factuality  rho
-    0         2.0  1.0
-    """
-    rows = cluster_moments(frame, features, outcome)
-    check_full_rank(frame, features, intercept=False)
-    fitted = _least_squares(rows.total(~held_out))
-    rho = rows.total(held_out).correlation(fitted)
-    return pd.DataFrame(fitted, columns=list(features)).assign(rho=rho)
-
-
-def agreed_weights_of(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str, item: str
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Make a function like that of `weights_of`, for what different raters agree on.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per (item, rater).
-    features : sequence of str
-        Columns of distances from the ideal.
-    outcome : str
-        Column of overall distances from the ideal.
-    item : str
-        Column of items; those with a single rater add nothing.
-
-    Returns
-    -------
-    callable
-        From weights of rows, zeros and ones of shape (n_sets, n_rows), to an array of
-        shape (n_sets, n_features): least squares without an intercept on the products
-        of ratings by two raters of an item.
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used, or no item has two raters.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame(
-    ...     {"item_id": list("aabb"), "factuality": [0.0, 1, 1, 1],
-    ...      "distance": [1.0, 1, 2, 2]})
-    >>> compute = agreed_weights_of(frame, ["factuality"], "distance", "item_id")
-    >>> compute(np.array([[1, 1, 1, 1], [0, 0, 1, 1]]))
-    array([[2.5],
-           [2. ]])
-    """
-    check_regression(frame, features, outcome)
-    check_clusters(frame, item)
-    codes, items = pd.factorize(frame[item], sort=True)
-    if len(items) == len(frame):
-        raise ValueError(
-            f"no {item} has two rows: rows of different raters are compared"
-        )
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(len(items)))
-    values = frame[[*features, outcome]].to_numpy(dtype=float)[order]
-    rows = np.column_stack([np.ones(len(values)), values])
-
-    def compute(weights: np.ndarray) -> np.ndarray:
-        products = _pair_products(rows, weights[:, order], starts)
-        return _least_squares(ClusterMoments(tuple(features), outcome, products))
-
-    return compute
-
-
-def tree_splits(
-    frame: pd.DataFrame,
-    features: Sequence[str],
-    outcome: str,
-    held_out: np.ndarray,
-    max_depth: int = 3,
-) -> pd.DataFrame:
-    """Trees fitted without the held-out rows, and their correlation on these.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per rating.
-    features : sequence of str
-        Columns of ratings.
-    outcome : str
-        Column of overall ratings.
-    held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
-        Rows held out in each split, see `random_splits`.
-    max_depth : int, optional
-        Largest number of questions from root to leaf.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per split: the importance of every feature (its share of the variance
-        that the tree explains on the rows it was fitted to), and ``rho``, Pearson's
-        correlation of prediction and outcome on the held-out rows (NaN where one of
-        them does not vary).
-
-    Raises
-    ------
-    ValueError
-        If a column cannot be used.
-
-    References
-    ----------
-    Breiman et al. (1984), Classification and Regression Trees; Kamoda et al. (2025),
-    Appendix B.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame(
-    ...     {"factuality": [0, 3, 0, 3], "acceptability": [1, 3, 1, 3]})
-    >>> held_out = np.array([[False, False, True, True]])
-    >>> tree_splits(frame, ["factuality"], "acceptability", held_out)
-       factuality  rho
-    0         1.0  1.0
-    """
-    results = []
-    for tree, x, y in _fitted_trees(frame, features, outcome, held_out, max_depth):
-        predicted = tree.predict(x, check_input=False)
-        both_vary = np.ptp(predicted) > 0 and np.ptp(y) > 0
-        rho = np.corrcoef(predicted, y)[0, 1] if both_vary else np.nan
-        results.append([*tree.feature_importances_, rho])
-    return pd.DataFrame(results, columns=[*features, "rho"])
-
-
-def _fitted_trees(
-    frame: pd.DataFrame,
-    features: Sequence[str],
-    outcome: str,
-    held_out: np.ndarray,
-    max_depth: int,
-) -> Iterator[tuple[DecisionTreeRegressor, np.ndarray, np.ndarray]]:
-    """Yield for each split the tree and the held-out rows, features and outcome."""
-    x, y, case_of_row = distinct_rows(frame, features, outcome)
-    for is_test in held_out:
-        n_rows = np.bincount(case_of_row[~is_test], minlength=len(y))
-        tree = DecisionTreeRegressor(max_depth=max_depth, random_state=0)
-        tree.fit(x, y, sample_weight=n_rows.astype(float), check_input=False)
-        tested = case_of_row[is_test]
-        yield tree, x[tested], y[tested]
-
-
-def distinct_rows(
-    frame: pd.DataFrame, features: Sequence[str], outcome: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features and outcome of rows that differ, and which of these each row is.
-
-    With the number of rows as weights they give the same tree, but sooner.
-    """
-    check_regression(frame, features, outcome)
-    rows = frame[[*features, outcome]].to_numpy(dtype=float)
-    cases, case_of_row = np.unique(rows, axis=0, return_inverse=True)
-    # in the type and order that trees take without another check
-    x = np.asarray(cases[:, :-1], dtype=np.float32, order="C")
-    return x, cases[:, -1], case_of_row
 
 
 def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataFrame:
