@@ -17,11 +17,11 @@ from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
 from benchmarks import fitted
 from benchmarks.fitted import NONE, Group, Model
-from helpers import paths
+from helpers import paths, text
 from helpers.data.columns.hosking import ERRORS_2
 from helpers.data.columns.kamoda import ASPECTS, EVALUATORS, RANGES
 from helpers.simulate.hosking import SCHEMAS
-from helpers.studies import hosking, hosking_submissions, kamoda, kamoda_judges
+from helpers.studies import hosking, hosking_submissions, kamoda
 from helpers.studies.kamoda_models import distances
 
 PLACES = {
@@ -129,7 +129,7 @@ def kamoda_tables() -> dict[str, pd.DataFrame]:
     """Load the real ratings, those of judges, and lengths and overlap of answers."""
     study, texts = kamoda.load(SOURCE), kamoda.load_texts(SOURCE)
     answers = texts.answers.set_index("item_id", drop=False)
-    overlap = kamoda_judges.reference_overlap(answers, "human_top")
+    overlap = text.reference_overlap(answers, "human_top")
     length = np.log(answers["text"].str.split().str.len())
     answers = answers.assign(length=length, **overlap)
     tables = {"workers": study.ratings}
@@ -315,6 +315,6 @@ def in_force(study: Drawn) -> Iterator[None]:
         mock.patch.object(hosking, "load_experts", study.experts),
         mock.patch.object(kamoda, "load", study.kamoda_ratings),
         mock.patch.object(kamoda, "load_texts", study.kamoda_texts),
-        mock.patch.object(kamoda_judges, "reference_overlap", study.overlap),
+        mock.patch.object(text, "reference_overlap", study.overlap),
     ):
         yield

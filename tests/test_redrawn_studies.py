@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import fitted, redrawn
 from helpers.data.columns.hosking import ERRORS_1, ERRORS_2
-from helpers.studies import hosking, hosking_submissions, kamoda, kamoda_judges
+from helpers.studies import hosking, hosking_submissions, kamoda
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -64,8 +64,8 @@ def test_a_large_study_has_others_who_rate_other_answers():
 
 def test_ratings_judges_and_texts_go_together():
     with study():
-        drawn, texts = kamoda.load(), kamoda.load_texts().answers
-        wide = kamoda_judges.scores_of_answers(drawn, texts)
+        drawn = kamoda.load()
+        measures = kamoda.load_texts().measures()
     real = kamoda.load("simulated")
     assert drawn.ratings.shape == real.ratings.shape
     counts = drawn.evaluators["evaluator"].value_counts()
@@ -73,8 +73,8 @@ def test_ratings_judges_and_texts_go_together():
     assert (
         drawn.ratings.groupby(["rater_id", "question_id"])["preferred"].sum() == 1
     ).all()
-    assert wide["ROUGE-1"].notna().sum() == 900
-    assert wide["length"].gt(0).all()
+    assert measures["rouge_1"].notna().sum() == 900
+    assert measures["words"].gt(0).all()
 
 
 def test_the_same_seed_gives_the_same_study():

@@ -367,22 +367,6 @@ def test_what_is_wrong_with_a_file_is_told_without_its_texts(
     assert str(failure.value) == f"{head}\n  {problem}"
 
 
-def test_ten_web_pages_were_shown_with_each_question_of_the_study(study, real_data):
-    pages = kamoda.load_references(real_data)
-    assert list(pages) == ["question_id", "position"]
-    by_question = pages.groupby("question_id")["position"]
-    assert by_question.agg(sorted).map(tuple).unique().tolist() == [tuple(range(10))]
-    assert set(pages["question_id"]) == set(study.ratings["question_id"])
-
-
-def test_web_pages_of_the_simulation_have_the_columns_and_questions_of_the_study():
-    pages = kamoda.load_references("simulated", seed=1)
-    checked = columns.KAMODA_REFERENCES.validate(pages)
-    pd.testing.assert_frame_equal(checked, pages)
-    simulated = kamoda.load("simulated", seed=1)
-    assert set(pages["question_id"]) == set(simulated.ratings["question_id"])
-
-
 def test_experts_of_the_earlier_study_prefer_models_as_often_as_cited(real_data):
     verdicts = kamoda.load_expert_verdicts(real_data)
     assert len(verdicts) == 145

@@ -30,7 +30,6 @@ from helpers.simulate.kamoda import (
     kamoda,
     kamoda_texts,
     simulated_expert_verdicts,
-    simulated_references,
 )
 from helpers.stats.aggregation import aggregate
 
@@ -45,7 +44,6 @@ __all__ = [
     "KamodaTexts",
     "load",
     "load_expert_verdicts",
-    "load_references",
     "load_texts",
     "reported",
 ]
@@ -54,7 +52,6 @@ RATINGS_FILE = "kamoda/mturk_ratings.jsonl"
 ASSIGNMENTS_FILE = "kamoda/assignments.jsonl"
 ANSWERS_FILE = "kamoda/answers.jsonl"
 QUESTIONS_FILE = "kamoda/questions.jsonl"
-REFERENCES_FILE = "kamoda/references.jsonl"
 EVALUATOR_FILES = {
     "kamoda/gpt4_ratings.jsonl": "gpt4",
     "kamoda/llama_ratings.jsonl": "llama2",
@@ -334,43 +331,6 @@ def load_texts(data_source: str = "real", seed: int = 0) -> KamodaTexts:
     answers = read_answer_texts(located)
     justifications = read_justifications(located[ASSIGNMENTS_FILE])
     return KamodaTexts("real", answers, justifications)
-
-
-def load_references(source: str, seed: int = 0) -> pd.DataFrame:
-    """List the web pages that were shown beside the answers, for checking facts.
-
-    Parameters
-    ----------
-    source : {"real", "simulated"}
-        Where the rest of the study comes from: its `source`.
-    seed : int, optional
-        Seed of the simulation, if there is one, as for `load`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``question_id`` and ``position``, from 0; a row for each page. Titles,
-        addresses and extracts of the pages are left out.
-
-    Raises
-    ------
-    registry.DataError, tables.BadTableError
-        If the file cannot be had or is not as expected.
-
-    Examples
-    --------
-    >>> pages = load_references("simulated")
-    >>> pages.groupby("question_id").size().unique().tolist()
-    [10]
-    """
-    located = registry.locate([REFERENCES_FILE], source)
-    if located is None:
-        ratings, _ = kamoda(np.random.default_rng(seed))
-        return simulated_references(ratings)
-    path = located[REFERENCES_FILE]
-    pages = tables.read_jsonl(path)
-    pages = pages.rename(columns={"reference_position": "position"})
-    return check(pages, columns.KAMODA_REFERENCES, path.name)
 
 
 def load_expert_verdicts(source: str, seed: int = 0) -> pd.DataFrame:
