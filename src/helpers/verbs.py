@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from helpers import aspects as aspect_stats
 from helpers import intervals, regression, reliability
 from helpers.data.tables import OptionError
-from helpers.stats import aspects as aspect_stats
 
 CLUSTERS = ("rater_id", "prompt_id")
 RATERS = "rater_id"

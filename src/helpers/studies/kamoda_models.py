@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from helpers import aspects
 from helpers.data.columns.kamoda import ASPECTS, IDEALS, RANGES
-from helpers.stats import aspects
 
 WORKER_AND_QUESTION = ["rater_id", "question_id"]
 MISSING = "missing"  # points of acceptability below its ideal
