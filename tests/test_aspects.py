@@ -1,9 +1,8 @@
-"""Distances from the ideal, random splits and tables of trees."""
+"""Distances from the ideal, and tables of trees."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from helpers import aspects
@@ -73,77 +72,6 @@ def test_duplicate_columns_are_one_sentence():
     frame = pd.DataFrame([[1, 2]], columns=["amount", "amount"])
     with pytest.raises(ValueError, match="2 columns are called 'amount'"):
         aspects.ideal_distance(frame, ["amount"], {"amount": 1}, {"amount": (1, 5)})
-
-
-@pytest.mark.parametrize(("group", "n_test"), [(None, 48), ("question_id", 4)])
-def test_splits_hold_out_a_fifth_in_whole_groups(ratings, group, n_test):
-    held_out = aspects.random_splits(ratings, 30, group=group)
-    labels = pd.Series(ratings.index) if group is None else ratings[group]
-    assert held_out.shape == (30, 240)
-    assert len(np.unique(held_out, axis=0)) == 30
-    for is_test in held_out:
-        assert labels[is_test].nunique() == n_test
-        assert not set(labels[is_test]) & set(labels[~is_test])
-
-
-def test_splits_depend_on_the_seed_alone(ratings):
-    first = aspects.random_splits(ratings, 5, seed=1)
-    np.testing.assert_array_equal(first, aspects.random_splits(ratings, 5, seed=1))
-    assert (first != aspects.random_splits(ratings, 5, seed=2)).any()
-
-
-@pytest.mark.parametrize("test_share", [0.0, 0.01, 1.0])
-def test_splits_refuse_an_empty_part(ratings, test_share):
-    message = f"test_share={test_share} of 20 groups leaves a part of a split empty"
-    with pytest.raises(ValueError, match=message):
-        aspects.random_splits(ratings, 5, test_share, group="question_id")
-
-
-def test_splits_refuse_unknown_groups_and_gaps(ratings):
-    with pytest.raises(ValueError, match="column 'topic' is not in the table"):
-        aspects.random_splits(ratings, 5, group="topic")
-    gaps = ratings.assign(question_id=ratings["question_id"].mask(ratings.index < 3))
-    with pytest.raises(ValueError, match="'question_id' has 3 missing values"):
-        aspects.random_splits(gaps, 5, group="question_id")
-
-
-@pytest.mark.parametrize(
-    "model",
-    [LinearRegression(fit_intercept=False), DecisionTreeRegressor(max_depth=2)],
-)
-def test_a_split_is_the_fit_to_its_other_rows(ratings, model):
-    held_out = aspects.random_splits(ratings, 3)
-    found = aspects.fit_splits(model, ratings, FEATURES, "lower", held_out)
-    assert list(found.columns) == [*FEATURES, "rho"]
-    for number, is_test in enumerate(held_out):
-        train = ratings[~is_test]
-        test = ratings[is_test]
-        x = train[FEATURES].to_numpy()
-        if isinstance(model, LinearRegression):
-            expected = np.linalg.lstsq(x, train["lower"], rcond=None)[0]
-            predicted = test[FEATURES].to_numpy() @ expected
-        else:
-            tree = DecisionTreeRegressor(max_depth=2).fit(x, train["lower"])
-            expected = tree.feature_importances_
-            predicted = tree.predict(test[FEATURES].to_numpy())
-        rho = np.corrcoef(predicted, test["lower"])[0, 1]
-        np.testing.assert_allclose(found.iloc[number], [*expected, rho], rtol=1e-9)
-
-
-def test_rho_is_undefined_where_the_outcome_does_not_vary(ratings):
-    held_out = np.arange(240)[None, :] < 5
-    table = ratings.assign(lower=ratings["lower"].where(~held_out[0], 1.0))
-    line = LinearRegression(fit_intercept=False)
-    found = aspects.fit_splits(line, table, FEATURES, "lower", held_out)
-    assert np.isnan(found["rho"].item())
-    assert found[FEATURES].notna().all(axis=None)
-
-
-def test_fits_refuse_gaps(ratings):
-    gaps = ratings.assign(lower=ratings["lower"].mask(ratings.index < 2))
-    held_out = aspects.random_splits(gaps, 1)
-    with pytest.raises(ValueError, match="2 rows have a missing value in formality"):
-        aspects.fit_splits(LinearRegression(), gaps, FEATURES, "lower", held_out)
 
 
 def test_the_table_of_a_tree_leads_to_its_predictions(ratings):

@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from helpers import marks, paths, show
+from helpers import aspects, marks, paths, show
 from helpers.data.tables import PlainError
-from helpers.stats import aspects
 
 COLORS = [show.ORANGE, show.BLUE, show.GREY]
 SHARES = pd.DataFrame(
@@ -315,18 +314,6 @@ def test_shares_follow_each_other_from_0_to_100_and_small_ones_have_no_label(ax)
     assert outlines[1] == 2
     assert outlines[0] == outlines[2] < 2
     assert not ax.spines["left"].get_visible()
-
-
-def test_each_level_shows_its_quantiles_and_rows_without_a_number_are_left_out(ax):
-    steps = np.arange(101.0)
-    levels = pd.Series(np.repeat([1 - 2 / 3, 1 / 3, 2.0, 3.0], [50, 51, 101, 1]))
-    show.level_plot(ax, levels, pd.Series([*steps, *(1000 + steps), np.nan]), color="k")
-    assert ax.lines[0].get_xdata().tolist() == [0.33, 2]
-    assert ax.lines[0].get_ydata().tolist() == [50, 1050]
-    wide, narrow = (segments(lines)[:, :, 1] for lines in ax.collections)
-    assert ax.lines[-1].get_alpha() == 1
-    np.testing.assert_allclose(wide, [[5, 95], [1005, 1095]])
-    np.testing.assert_allclose(narrow, [[25, 75], [1025, 1075]])
 
 
 @pytest.fixture

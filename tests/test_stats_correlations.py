@@ -1,7 +1,6 @@
 """Dependent correlations: printed outputs of other software, refits, a halo."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from helpers.stats import correlations
@@ -41,34 +40,3 @@ def test_published_correlations_of_assertiveness_and_of_the_two_ratings(real_dat
     assert r.loc["assertiveness", "quality_unbiased"] == 0.68
     assert r.loc["assertiveness", "complexity"] == 0.53
     assert r.loc["complexity", "quality_unbiased"] == 0.41
-
-
-@pytest.fixture(scope="module")
-def scores():
-    """Two scores and people's ratings of 60 answers to 15 questions."""
-    rng = np.random.default_rng(4)
-    human = rng.normal(size=60)
-    return pd.DataFrame(
-        {
-            "direct": human + rng.normal(size=60),
-            "weighted": human + rng.normal(scale=0.5, size=60),
-            "human": human,
-            "question_id": np.arange(60) // 4,
-        }
-    )
-
-
-def test_scores_are_correlated_with_every_version_of_the_outcome():
-    rng = np.random.default_rng(8)
-    scores = pd.DataFrame(rng.normal(size=(40, 2)) + 1e4, columns=["length", "overlap"])
-    scores.loc[:9, "overlap"] = np.nan
-    scores["constant"] = 0.1
-    outcome = rng.normal(size=(3, 40)) + 2
-    weights = np.ones((3, 40))
-    weights[1, 20:25] = 0
-    found = correlations.score_correlations(scores, outcome, weights)
-    for row, values, kept in zip(found, outcome, weights, strict=True):
-        of_kept = scores[kept > 0]
-        expected = of_kept[["length", "overlap"]].corrwith(pd.Series(values)[kept > 0])
-        assert row[:2] == pytest.approx(expected.to_numpy())
-        assert np.isnan(row[2])

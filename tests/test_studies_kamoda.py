@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 
+from helpers import marks
 from helpers.data import registry, tables
 from helpers.data.columns import kamoda as columns
 from helpers.studies import kamoda
@@ -196,6 +197,9 @@ def test_a_rating_is_put_together_from_three_files(load_small):
         "formality": 0.0,
         "acceptability": 3.0,
         "preferred": 1.0,
+        "kind": "Reddit, most votes",
+        "writer": "Reddit user",
+        "amount": -1.0,
     }
 
 
@@ -204,6 +208,61 @@ def test_answers_are_means_over_their_raters(load_small):
     assert answer["preferred"] == 0.5
     assert answer["factuality"] == 3
     assert answer["n_ratings"] == 2
+
+
+def test_words_for_readers_say_the_same_as_the_codes(study):
+    ratings = study.ratings
+    assert ratings.groupby("kind")["system"].nunique().eq(1).all()
+    assert set(ratings["kind"]) == set(kamoda.KINDS.values())
+    by_writer = ratings.groupby("writer")["kind"].unique().map(sorted).to_dict()
+    assert by_writer == {
+        "ChatGPT": ["ChatGPT, casual", "ChatGPT, formal"],
+        "Reddit user": ["Reddit, most votes", "Reddit, random"],
+    }
+    for scale, words in kamoda.LEVELS.items():
+        assert sorted(words) == sorted(ratings[scale].unique())
+        assert kamoda.IDEALS[scale] in words
+
+
+def test_a_judge_rated_the_answers_that_it_is_said_to_have_rated(study):
+    assert len(study.judge("GPT-4")) == 1200
+    llama2 = study.judge("Llama 2")
+    assert len(llama2) == 432
+    assert list(llama2) == ["factuality", "amount", "formality", "acceptability"]
+    # the correlation that the paper reports for GPT-4
+    people = study.answers().set_index("item_id")["acceptability"]
+    gpt4 = study.judge("GPT-4")["acceptability"]
+    assert round(gpt4.corr(people), 2) == 0.70
+
+
+def test_a_judge_that_does_not_exist_is_refused():
+    with pytest.raises(tables.OptionError, match="'GPT-5' is unknown: choose from"):
+        kamoda.load("simulated").judge("GPT-5")
+
+
+def test_measures_count_words_and_leave_the_references_without_overlap(texts):
+    measures = texts.measures()
+    kinds = texts.answers.set_index("item_id")["system"]
+    assert measures["rouge_1"].isna().equals(kinds == "human_top")
+    assert (
+        measures["rouge_l"].le(measures["rouge_1"] + 1e-12)[kinds != "human_top"].all()
+    )
+    by_writer = measures["words"].groupby(kinds.str[:5]).median()
+    assert by_writer.to_dict() == {"human": 61, "model": 107}
+
+
+def test_reported_numbers_are_those_of_the_paper_or_missing_or_refused():
+    numbers = kamoda.reported(["regression.rho", "tree.agrees"])
+    assert numbers["regression.rho"] == 0.853
+    assert pd.isna(numbers["tree.agrees"])
+    with pytest.raises(tables.OptionError, match=r"no 'kamoda\.regression\.height'"):
+        kamoda.reported(["regression.height"])
+
+
+def test_nothing_reported_stands_beside_simulated_data(monkeypatch):
+    run = marks.Run("21_weighted_aspect_regression", reasons=["a test"])
+    monkeypatch.setattr(marks, "current", lambda: run)
+    assert kamoda.reported(["tree.rho"]).isna().all()
 
 
 def test_the_overall_rating_of_an_evaluator_is_called_acceptability(load_small):
@@ -306,22 +365,6 @@ def test_what_is_wrong_with_a_file_is_told_without_its_texts(
     with pytest.raises(tables.BadTableError) as failure:
         load_small(read, **changes)
     assert str(failure.value) == f"{head}\n  {problem}"
-
-
-def test_ten_web_pages_were_shown_with_each_question_of_the_study(study, real_data):
-    pages = kamoda.load_references(real_data)
-    assert list(pages) == ["question_id", "position"]
-    by_question = pages.groupby("question_id")["position"]
-    assert by_question.agg(sorted).map(tuple).unique().tolist() == [tuple(range(10))]
-    assert set(pages["question_id"]) == set(study.ratings["question_id"])
-
-
-def test_web_pages_of_the_simulation_have_the_columns_and_questions_of_the_study():
-    pages = kamoda.load_references("simulated", seed=1)
-    checked = columns.KAMODA_REFERENCES.validate(pages)
-    pd.testing.assert_frame_equal(checked, pages)
-    simulated = kamoda.load("simulated", seed=1)
-    assert set(pages["question_id"]) == set(simulated.ratings["question_id"])
 
 
 def test_experts_of_the_earlier_study_prefer_models_as_often_as_cited(real_data):

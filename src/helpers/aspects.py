@@ -1,19 +1,13 @@
-"""An overall rating from ratings of aspects: distances from an ideal, splits, trees.
-
-Kamoda et al. (2025) explain how far an overall rating is from its ideal by how far the
-aspects are from theirs, and judge a model by its correlation with the ratings of a
-random fifth of the rows that it was not fitted to.
-"""
+"""An overall rating from aspects: distances from the ideal, and tables of trees."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
 from helpers.data.tables import OptionError
-from helpers.intervals import check_columns, check_numeric
+from helpers.intervals import check_numeric
 
 
 def ideal_distance(
@@ -93,146 +87,6 @@ def ideal_distance(
         farthest = max(ideal - low, high - ideal)
         distances[aspect] = (ratings - ideal).abs() / farthest
     return pd.DataFrame(distances)
-
-
-def random_splits(
-    frame: pd.DataFrame,
-    n_splits: int,
-    test_share: float = 0.2,
-    *,
-    group: str | None = None,
-    seed: int = 0,
-) -> np.ndarray:
-    """Draw random parts of a table to hold out.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per observation.
-    n_splits : int
-        Number of splits.
-    test_share : float, optional
-        Share to hold out; the paper's is a fifth.
-    group : str, optional
-        Column of groups that are never divided, for example questions; by default every
-        row is a group of its own, as in the paper.
-    seed : int, optional
-        Of the random numbers.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (n_splits, n_rows)
-        True where a row is held out. Each split holds out the same number of groups.
-
-    Raises
-    ------
-    OptionError
-        If the column of groups cannot be used, or a part of a split would be empty.
-
-    References
-    ----------
-    Kamoda et al. (2025), section 4.1.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"question_id": ["a", "a", "b", "b"]})
-    >>> random_splits(frame, 2, 0.5, group="question_id")
-    array([[ True,  True, False, False],
-           [ True,  True, False, False]])
-    """
-    codes = np.arange(len(frame))
-    if group is not None:
-        check_columns(frame, [group])
-        codes, _ = pd.factorize(frame[group], sort=True)
-        if (codes < 0).any():
-            raise OptionError(
-                f"column {group!r} has {(codes < 0).sum()} missing values: fill in or "
-                "drop what is missing"
-            )
-    n_groups = codes.max() + 1
-    n_test = round(test_share * n_groups)
-    if not 0 < n_test < n_groups:
-        raise OptionError(
-            f"test_share={test_share} of {n_groups} groups leaves a part of a split "
-            "empty: choose another share"
-        )
-    is_test = np.arange(n_groups) < n_test
-    rng = np.random.default_rng(seed)
-    held_out = rng.permuted(np.tile(is_test, (n_splits, 1)), axis=1)
-    return held_out[:, codes]
-
-
-def fit_splits(
-    model: object,
-    frame: pd.DataFrame,
-    features: Sequence[str],
-    outcome: str,
-    held_out: np.ndarray,
-) -> pd.DataFrame:
-    """Fit a model without the rows held out, and correlate it with them.
-
-    Parameters
-    ----------
-    model : scikit-learn regressor
-        Linear, or a tree; it is copied for each split.
-    frame : pandas.DataFrame
-        One row per rating.
-    features : sequence of str
-        Columns that explain.
-    outcome : str
-        Column to explain.
-    held_out : numpy.ndarray of bool, shape (n_splits, n_rows)
-        From `random_splits`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per split: the coefficient or the importance of each feature, and ``rho``,
-        Pearson's correlation of prediction and outcome on the rows held out (NaN where
-        one of them does not vary).
-
-    Raises
-    ------
-    OptionError
-        If a column cannot be used.
-
-    References
-    ----------
-    Kamoda et al. (2025), section 4.1 and Appendix B.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LinearRegression
-    >>> frame = pd.DataFrame({"factuality": [0.0, 1, 0, 1], "lower": [0.0, 2, 0, 2]})
-    >>> held_out = np.array([[False, False, True, True]])
-    >>> line = LinearRegression(fit_intercept=False)
-    >>> fit_splits(line, frame, ["factuality"], "lower", held_out).round(6)
-       factuality  rho
-    0         2.0  1.0
-    """
-    columns = [*features, outcome]
-    check_numeric(frame, columns)
-    n_missing = frame[columns].isna().any(axis=1).sum()
-    if n_missing:
-        raise OptionError(
-            f"{n_missing} rows have a missing value in {', '.join(columns)}: drop them "
-            "before the splits are drawn"
-        )
-    x = frame[list(features)].to_numpy(dtype=float)
-    y = frame[outcome].to_numpy(dtype=float)
-    rows = []
-    for is_test in held_out:
-        fitted = clone(model).fit(x[~is_test], y[~is_test])
-        if hasattr(fitted, "coef_"):
-            weights = fitted.coef_
-        else:
-            weights = fitted.feature_importances_
-        predicted = fitted.predict(x[is_test])
-        rho = np.nan
-        if np.ptp(predicted) > 0 and np.ptp(y[is_test]) > 0:
-            rho = np.corrcoef(predicted, y[is_test])[0, 1]
-        rows.append([*weights, rho])
-    return pd.DataFrame(rows, columns=[*features, "rho"])
 
 
 def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataFrame:

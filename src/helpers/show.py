@@ -553,51 +553,6 @@ def share_plot(
     ax.tick_params(axis="y", length=0)
 
 
-def level_plot(ax: Axes, levels: pd.Series, values: pd.Series, *, color: str) -> None:
-    """Draw the median, the middle half and the central 90 % of a number at each level.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Axis to draw on; levels are on the horizontal axis.
-    levels : pandas.Series
-        Rating of each row, such as a mean over raters; equal to two decimals means same
-        level.
-    values : pandas.Series
-        Number of each row, with the index of `levels`; rows without it are left out.
-    color : str
-        Colour of points and lines.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> fig, ax = plt.subplots()
-    >>> levels = pd.Series([1, 1, 1, 2])
-    >>> level_plot(ax, levels, pd.Series([3.0, 4.0, 8.0, 5.0]), color="#0072B2")
-    >>> ax.lines[0].get_ydata().tolist()
-    [4.0, 5.0]
-    >>> plt.close(fig)
-    """
-    import seaborn as sns  # not needed by `ratings`
-
-    for central, width, marker in ((90, 1.4, ""), (50, 6, "o")):
-        sns.lineplot(
-            x=levels.round(2),
-            y=values,
-            ax=ax,
-            estimator="median",
-            errorbar=("pi", central),  # percentile interval
-            err_style="bars",
-            err_kws={"elinewidth": width},
-            marker=marker,
-            linestyle="",
-            color=color,
-            alpha=0.45,
-        )
-    plt.setp(ax.lines, alpha=1)  # medians are solid, intervals stay pale
-    ax.set(xlabel="", ylabel="")
-
-
 def draw_tree(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> None:
     """Draw the nodes of a tree as boxes coloured by their mean, joined by lines.
 
@@ -609,7 +564,7 @@ def draw_tree(ax: Axes, table: pd.DataFrame, limits: tuple[float, float]) -> Non
         Axis to draw on. Three inches of width a level and half an inch of height a leaf
         are enough.
     table : pandas.DataFrame
-        Nodes as `helpers.stats.aspects.tree_table` lists them: ``node``, ``depth``,
+        Nodes as `helpers.aspects.tree_table` lists them: ``node``, ``depth``,
         ``parent``, ``rule``, ``n``, ``mean`` and ``is_leaf``.
     limits : tuple of float
         Means shown in the lightest and in the darkest colour: the ends of the scale.

@@ -34,7 +34,6 @@ IDEAL = np.array([IDEALS[aspect] for aspect in RANGES], dtype=float)
 FARTHEST = np.maximum(IDEAL - LOW, HIGH - IDEAL)
 N_ANSWERS = len(ANSWER_SYSTEMS)
 N_RUNS = 3
-N_PAGES = 10  # shown beside the answers to a question
 
 ASPECT_WEIGHTS = {"factuality": 2.048, "amount_info": 0.739, "formality": 0.335}
 ASPECT_MEANS = {
@@ -296,14 +295,6 @@ def _justifications(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.DataF
         minutes=minutes.clip(max=60),
     )
     return table[list(columns.KAMODA_JUSTIFICATIONS.columns)]
-
-
-@says_so
-def simulated_references(ratings: pd.DataFrame) -> pd.DataFrame:
-    """List as many web pages for each question as the paper says."""
-    shown = [ratings["question_id"].unique(), range(N_PAGES)]
-    rows = pd.MultiIndex.from_product(shown, names=["question_id", "position"])
-    return rows.to_frame(index=False)
 
 
 @says_so

@@ -17,37 +17,41 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from helpers import text
 from helpers.data import registry, tables
 from helpers.data.columns import check
 from helpers.data.columns import kamoda as columns
-from helpers.data.columns.kamoda import ASPECTS, IDEALS, RANGES
+from helpers.data.columns.kamoda import ASPECTS, RANGES
+from helpers.data.published import published_claims
+from helpers.data.published import reported as shown_of_paper
 from helpers.data.raters import anonymise
 from helpers.data.tables import as_numbers, as_text
 from helpers.simulate.kamoda import (
     kamoda,
     kamoda_texts,
     simulated_expert_verdicts,
-    simulated_references,
 )
 from helpers.stats.aggregation import aggregate
 
 __all__ = [
     "ASPECTS",
     "IDEALS",
+    "KINDS",
+    "LEVELS",
     "RANGES",
+    "WRITERS",
     "Kamoda",
     "KamodaTexts",
     "load",
     "load_expert_verdicts",
-    "load_references",
     "load_texts",
+    "reported",
 ]
 
 RATINGS_FILE = "kamoda/mturk_ratings.jsonl"
 ASSIGNMENTS_FILE = "kamoda/assignments.jsonl"
 ANSWERS_FILE = "kamoda/answers.jsonl"
 QUESTIONS_FILE = "kamoda/questions.jsonl"
-REFERENCES_FILE = "kamoda/references.jsonl"
 EVALUATOR_FILES = {
     "kamoda/gpt4_ratings.jsonl": "gpt4",
     "kamoda/llama_ratings.jsonl": "llama2",
@@ -69,6 +73,28 @@ SYSTEM_NAMES = {
     "generated_answer_formal": "model_formal",
     "generated_answer_casual": "model_casual",
 }
+# What readers see: words for kinds of answers, for their writers, and for the levels
+# of each scale, from the ideal downwards.
+KINDS = {
+    "model_formal": "ChatGPT, formal",
+    "model_casual": "ChatGPT, casual",
+    "human_top": "Reddit, most votes",
+    "human_random": "Reddit, random",
+}
+WRITERS = ("ChatGPT", "Reddit user")
+LEVELS = {
+    "factuality": {
+        3: "entirely right",
+        2: "mostly right",
+        1: "mostly wrong",
+        0: "entirely wrong",
+    },
+    "amount": {-1: "says too little", 0: "says enough", 1: "says too much"},
+    "formality": {-1: "too casual", 0: "right tone", 1: "too formal"},
+}
+IDEALS = columns.IDEALS | {"amount": columns.IDEALS["amount_info"]}
+JUDGES = {"GPT-4": "gpt4", "Llama 2": "llama2", "GPT-4, mean of 3": "gpt4_mean3"}
+
 RATING_COLUMNS = {
     "answer_id": "item_id",
     "amountInfo": "amount_info",
@@ -91,7 +117,9 @@ class Kamoda:
     source : {"real", "simulated"}
         Where the tables come from.
     ratings : pandas.DataFrame
-        One row per (answer, worker); columns of `columns.kamoda.KAMODA_RATINGS`.
+        One row per (answer, worker); columns of `columns.kamoda.KAMODA_RATINGS`, and
+        for readers ``kind`` of answer (`KINDS`), ``writer`` (`WRITERS`) and ``amount``,
+        the amount of information.
     evaluators : pandas.DataFrame
         One row per (answer, language model); columns of
         `columns.kamoda.KAMODA_EVALUATORS`. Their overall rating is called
@@ -107,10 +135,10 @@ class Kamoda:
 
         Returns
         -------
-        pandas.DataFrame, shape (n_answers, 12)
-            The design, ``n_ratings``, the means of the aspects and of acceptability in
-            the units of their scales, and ``preferred``, the share of workers who chose
-            the answer.
+        pandas.DataFrame, shape (n_answers, 15)
+            The design with ``kind`` and ``writer``, ``n_ratings``, the means of the
+            aspects and of acceptability in the units of their scales, and
+            ``preferred``, the share of workers who chose the answer.
 
         Examples
         --------
@@ -120,11 +148,53 @@ class Kamoda:
         answers = aggregate(
             self.ratings,
             "item_id",
-            mean=[*RANGES, "preferred"],
-            first=["question_id", "prompt_id", "task", "system", "arm"],
+            mean=[*RANGES, "amount", "preferred"],
+            first=[
+                *("question_id", "prompt_id", "task", "system", "arm"),
+                *("kind", "writer"),
+            ],
         )
         answers.attrs["source"] = self.source
         return answers
+
+    def judge(self, name: str) -> pd.DataFrame:
+        """Ratings by a language model, of the answers that it rated.
+
+        Parameters
+        ----------
+        name : {"GPT-4", "Llama 2", "GPT-4, mean of 3"}
+            The judge. GPT-4 rated all answers, a tuned Llama 2 those of a test set; of
+            some answers the mean of three runs of GPT-4 was released, too.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by ``item_id``: the three aspects (with ``amount``) and
+            ``acceptability``, the direct overall rating, each on the workers' scale.
+
+        Raises
+        ------
+        OptionError
+            If there is no such judge.
+
+        References
+        ----------
+        Kamoda et al. (2025), section 5.
+
+        Examples
+        --------
+        >>> load("simulated").judge("GPT-4").shape
+        (1200, 4)
+        """
+        if name not in JUDGES:
+            known = ", ".join(repr(judge) for judge in JUDGES)
+            raise tables.OptionError(f"judge {name!r} is unknown: choose from {known}")
+        is_own = self.evaluators["evaluator"] == JUDGES[name]
+        rated = self.evaluators[is_own].set_index("item_id")
+        rated = rated.rename(columns={"amount_info": "amount"})
+        judged = rated[[*LEVELS, "acceptability"]]
+        judged.attrs["source"] = self.source
+        return judged
 
 
 @dataclass(frozen=True)
@@ -148,6 +218,34 @@ class KamodaTexts:
     source: str
     answers: pd.DataFrame
     justifications: pd.DataFrame
+
+    def measures(self) -> pd.DataFrame:
+        """Measure the answers without people: their length, and ROUGE.
+
+        Returns
+        -------
+        pandas.DataFrame, shape (n_answers, 3)
+            Indexed by ``item_id``: ``words``, and ``rouge_1`` and ``rouge_l``, from 0
+            to 1, with the human answer with most votes as the reference; NaN for the
+            references themselves.
+
+        References
+        ----------
+        Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries; Kamoda et
+        al. (2025), section 5.1.
+
+        Examples
+        --------
+        >>> measures = load_texts("simulated").measures()
+        >>> measures.isna().sum().to_dict()
+        {'words': 0, 'rouge_1': 300, 'rouge_l': 300}
+        """
+        answers = self.answers.set_index("item_id")
+        words = answers["text"].str.split().str.len().to_frame("words")
+        overlap = text.reference_overlap(answers, "human_top")
+        measures = words.join(overlap)
+        measures.attrs["source"] = self.source
+        return measures
 
 
 def load(data_source: str = "real", seed: int = 0) -> Kamoda:
@@ -179,12 +277,22 @@ def load(data_source: str = "real", seed: int = 0) -> Kamoda:
     located = registry.locate(needed, data_source)
     if located is None:
         ratings, evaluators = kamoda(np.random.default_rng(seed))
-        return Kamoda("simulated", ratings, evaluators)
+        return Kamoda("simulated", _with_words(ratings), evaluators)
     by_evaluator = [
         read_evaluator(located[file], name) for file, name in EVALUATOR_FILES.items()
     ]
     evaluators = pd.concat(by_evaluator, ignore_index=True)
-    return Kamoda("real", read_ratings(located), evaluators)
+    return Kamoda("real", _with_words(read_ratings(located)), evaluators)
+
+
+def _with_words(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Add the columns that readers see."""
+    is_model = ratings["system"].str.startswith("model")
+    return ratings.assign(
+        kind=ratings["system"].map(KINDS),
+        writer=np.where(is_model, *WRITERS),
+        amount=ratings["amount_info"],
+    )
 
 
 def load_texts(data_source: str = "real", seed: int = 0) -> KamodaTexts:
@@ -223,43 +331,6 @@ def load_texts(data_source: str = "real", seed: int = 0) -> KamodaTexts:
     answers = read_answer_texts(located)
     justifications = read_justifications(located[ASSIGNMENTS_FILE])
     return KamodaTexts("real", answers, justifications)
-
-
-def load_references(source: str, seed: int = 0) -> pd.DataFrame:
-    """List the web pages that were shown beside the answers, for checking facts.
-
-    Parameters
-    ----------
-    source : {"real", "simulated"}
-        Where the rest of the study comes from: its `source`.
-    seed : int, optional
-        Seed of the simulation, if there is one, as for `load`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``question_id`` and ``position``, from 0; a row for each page. Titles,
-        addresses and extracts of the pages are left out.
-
-    Raises
-    ------
-    registry.DataError, tables.BadTableError
-        If the file cannot be had or is not as expected.
-
-    Examples
-    --------
-    >>> pages = load_references("simulated")
-    >>> pages.groupby("question_id").size().unique().tolist()
-    [10]
-    """
-    located = registry.locate([REFERENCES_FILE], source)
-    if located is None:
-        ratings, _ = kamoda(np.random.default_rng(seed))
-        return simulated_references(ratings)
-    path = located[REFERENCES_FILE]
-    pages = tables.read_jsonl(path)
-    pages = pages.rename(columns={"reference_position": "position"})
-    return check(pages, columns.KAMODA_REFERENCES, path.name)
 
 
 def load_expert_verdicts(source: str, seed: int = 0) -> pd.DataFrame:
@@ -450,3 +521,36 @@ def figure1(study: Kamoda, texts: KamodaTexts) -> pd.DataFrame:
     rows = study.ratings[study.ratings["question_id"].isin(questions)]
     means = rows.groupby("system")[list(RANGES)].mean().rename_axis(columns="aspect")
     return means.stack().to_frame("estimate")
+
+
+def reported(names: Sequence[str]) -> pd.Series:
+    """Look up numbers that the paper reports, to be shown beside ours.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Claims of data/published/claims.csv, without ``"kamoda."``.
+
+    Returns
+    -------
+    pandas.Series
+        The numbers by name, NaN where the paper gives none, and beside simulated data.
+
+    Raises
+    ------
+    OptionError
+        If there is no such claim.
+
+    Examples
+    --------
+    >>> reported(["regression.weight_factuality", "tree.rho"]).tolist()
+    [2.048, 0.83]
+    """
+    published = published_claims()["printed"]
+    claims = [f"kamoda.{name}" for name in names]
+    for claim in claims:
+        if claim not in published.index:
+            raise tables.OptionError(f"the published claims have no {claim!r}")
+    numbers = shown_of_paper(published[claims])
+    numbers = numbers.replace("", "nan").astype(float)
+    return numbers.set_axis(list(names)).rename("reported")

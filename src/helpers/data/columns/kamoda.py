@@ -1,7 +1,6 @@
 """Columns of the tables of Kamoda et al. (2025), and the words used in them."""
 
 from helpers.data.columns.kinds import (
-    COUNT,
     NO_OR_YES,
     NUMBER_OR_EMPTY,
     TEXT,
@@ -50,9 +49,6 @@ KAMODA_ANSWERS = table(
         "votes": NUMBER_OR_EMPTY,
     },
     ["item_id"],
-)
-KAMODA_REFERENCES = table(
-    {"question_id": TEXT, "position": COUNT}, ["question_id", "position"]
 )
 EXPERT_VERDICTS = table(
     {
