@@ -102,15 +102,20 @@ def test_a_judge_rates_each_answer_on_each_scale():
         judge.rate(table.replace("thus", None), model, "id", "q", "a")
 
 
-def test_weights_are_those_of_the_notebooks():
+def test_weights_are_those_of_people_by_least_squares():
     study = kamoda.load("simulated")
-    gpt4 = study.evaluators.query("evaluator == 'gpt4'")
+    gpt4 = study.evaluators.query("evaluator == 'gpt4'").set_index("item_id")
     weighed = judge.weigh(gpt4, study.ratings)
-    from helpers.studies.kamoda_judges import judged
 
-    expected = judged(study)["GPT-4"].set_index("item_id")["weighted"]
-    weighed = weighed.set_index("item_id")["weighted"]
-    pd.testing.assert_series_equal(weighed.loc[expected.index], expected)
+    def distances(table):
+        wrong = (3 - table["factuality"]) / 3
+        return np.column_stack([wrong, table[["amount_info", "formality"]].abs()])
+
+    lost = 3 - study.ratings["acceptability"]
+    weights, *_ = np.linalg.lstsq(distances(study.ratings), lost, rcond=None)
+    np.testing.assert_allclose(weighed["weighted"], 3 - distances(gpt4) @ weights)
+    equal = 3 - distances(gpt4).sum(axis=1) * weights.mean()
+    np.testing.assert_allclose(weighed["equal"], equal)
 
 
 def test_perplexity_is_that_of_the_answer_after_its_question():

@@ -11,15 +11,6 @@ def test_folders_lie_in_the_project_which_holds_package_and_registry():
     assert (paths.NOTEBOOKS / "00_overview.ipynb").is_file()
 
 
-def test_an_output_folder_is_made_under_the_root_or_taken_as_it_is(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setattr(paths, "ROOT", tmp_path / "project")
-    folder = tmp_path / "project" / "build" / "run 1"
-    assert paths.output_dir("build/run 1") == paths.output_dir(str(folder)) == folder
-    assert folder.is_dir()
-
-
 def test_importing_creates_nothing(tmp_path):
     (tmp_path / "paths.py").write_text(
         (paths.ROOT / "src/helpers/paths.py").read_text()

@@ -101,6 +101,7 @@ def test_files_in_the_released_form_unlock_the_claims_that_need_them(
     # of claims, not of figures
     monkeypatch.setattr(show, "save", lambda *_, **__: None)
     monkeypatch.setattr(paths, "BUILD", released / "out")
+    monkeypatch.setenv("DEFAULT_PARAMETERS", str(released / "none"))
     small = {"n_draws": 50}
     place = "appendix/31_question_level_and_simulator.ipynb"
     run_code(paths.NOTEBOOKS / place, small)

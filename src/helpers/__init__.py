@@ -4,8 +4,7 @@ The functions for people who extend an analysis are here:
 
 >>> import helpers
 >>> [name for name in dir(helpers) if name in helpers.VERBS]
-['agreement', 'aspect_weights', 'compare', 'correlation', 'rates', 'specifications',
- 'tree', 'weights']
+['agreement', 'aspect_weights', 'compare', 'correlation', 'rates', 'tree', 'weights']
 """
 
 from importlib import import_module

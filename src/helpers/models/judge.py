@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from sklearn.linear_model import LinearRegression
 
+from helpers.aspects import ideal_distance
 from helpers.data import tables
 from helpers.data.columns.kamoda import ASPECTS, IDEALS, RANGES
 from helpers.models import answers, prompts
 from helpers.models.ask import Model
-from helpers.stats import aspects
 
 OVERALL = "acceptability"
 SCALES = (OVERALL, *ASPECTS)
@@ -171,11 +171,16 @@ def weigh(rated: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
     >>> weigh(people, people)["weighted"].round(2).tolist()
     [3.0, 1.0, 2.0]
     """
-    distances = aspects.ideal_distance(people, list(ASPECTS), IDEALS, RANGES)
+    distances = ideal_distance(people, list(ASPECTS), IDEALS, RANGES)
     missing = IDEALS[OVERALL] - people[OVERALL]
     line = LinearRegression(fit_intercept=False).fit(distances, missing)
     weights = pd.Series(line.coef_, list(ASPECTS))
-    return aspects.judge_scores(rated, weights, IDEALS, RANGES, OVERALL)
+    of_judge = ideal_distance(rated, list(ASPECTS), IDEALS, RANGES)
+    return rated.assign(
+        direct=rated[OVERALL],
+        weighted=IDEALS[OVERALL] - of_judge @ weights,
+        equal=IDEALS[OVERALL] - of_judge.sum(axis=1) * weights.mean(),
+    )
 
 
 def perplexity(

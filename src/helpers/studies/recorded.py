@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import paths
-from helpers.data import registry, tables
+from helpers.data import tables
 from helpers.models import ask, benchmark, judge, prompts, users, words
 from helpers.studies import answerers, humbel, kamoda, word_tests
 
@@ -64,7 +64,7 @@ def read(name: str) -> pd.DataFrame:
     path = file_of(name)
     if not path.is_file():
         raise tables.OptionError(f"There is no recording {path}: run `make answers`.")
-    recorded = tables.read_csv(registry.local_file(path), comment="#")
+    recorded = tables.read_csv(path, comment="#")
     return recorded.assign(model=heading(path)["model"])
 
 
