@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import nbformat
 
 
-def run_code(notebook: Path, parameters: Mapping[str, object]) -> None:
-    """Run a notebook's code in this process; show nothing.
+def run_code(notebook: Path, parameters: Mapping[str, object]) -> Mapping[str, object]:
+    """Run a notebook's code in this process; show nothing, give its variables.
 
     Of the parameters those are set that the notebook has.
     """
@@ -24,3 +24,4 @@ def run_code(notebook: Path, parameters: Mapping[str, object]) -> None:
                 for name, value in parameters.items():
                     if name in variables:
                         variables[name] = value
+    return variables

@@ -2,20 +2,24 @@
 
 import ast
 import importlib
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 from notebook_code import run_code
 
 from helpers import marks, paths, show
 from helpers.claims import results
+from helpers.data import registry
+from helpers.data.published import read_text
 from helpers.studies import humbel
 from helpers.studies.word_tests import word_classes
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.rglob("*.ipynb"))
-FINDINGS = [file for file in NOTEBOOKS if not file.stem.startswith("00")]
-SIMULATED = [file for file in FINDINGS if not file.stem.startswith("60")]
+SIMULATED = [file for file in NOTEBOOKS if not file.stem.startswith("60")]
 # As few draws as take every branch: simulated data test that notebooks run, not what
 # they find.
 FEW = {
@@ -26,6 +30,8 @@ FEW = {
     "n_studies": 10,
     "n_sim": 10,
 }
+# Results are saved with six digits.
+approx = partial(pytest.approx, rel=1e-5, abs=1e-6)
 TEMPLATE = paths.DATA / "templates" / "new_notebook.ipynb"
 
 
@@ -109,9 +115,55 @@ def test_every_notebook_runs_on_simulated_data_and_draws(
         assert not (tmp_path / "results").exists()
 
 
-def test_the_overview_reads_the_committed_claims(tmp_path, monkeypatch):
-    run_code(paths.NOTEBOOKS / "00_overview.ipynb", {})
-    monkeypatch.setattr(paths, "RESULTS", tmp_path)
-    (tmp_path / "claims.csv").write_text("id,study\nhosking.counts.tasks,hosking\n")
-    with pytest.raises(KeyError, match="main"):
-        run_code(paths.NOTEBOOKS / "00_overview.ipynb", {})
+def without_data(*arguments: object) -> None:
+    """Stand for `registry.locate` where no file may be looked for."""
+    raise AssertionError(f"looks for files: {arguments}")
+
+
+def committed(name: str) -> pd.Series:
+    """Estimates of a committed result by part; the part of a single one is empty."""
+    table = read_text(paths.RESULTS / "results.csv")
+    rows = table[table["name"] == name].set_index("part")
+    assert len(rows), name
+    return rows["estimate"].astype(float)
+
+
+@pytest.fixture(scope="module")
+def overview() -> Iterator[Mapping[str, object]]:
+    """Variables of notebook 00, which has looked for no file of a study."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("locate", "resolve", "fetch"):
+            patch.setattr(registry, name, without_data)
+        yield run_code(paths.NOTEBOOKS / "00_overview.ipynb", {})
+
+
+def test_the_overview_computes_the_weights_of_notebooks_11_and_21(overview):
+    lasso = overview["lasso"]
+    for labelled_by in ("majority", "share"):
+        expected = committed(f"hosking.lasso.{labelled_by}")[lasso.index]
+        assert lasso[labelled_by].to_numpy() == approx(expected.to_numpy())
+    expected = committed("kamoda.regression.weights")[overview["aspects"]]
+    assert overview["regression"].coef_ == approx(expected.to_numpy())
+
+
+def test_the_overview_grows_the_tree_of_notebook_22(overview):
+    tree = overview["tree"]
+    leaves = tree.tree_.value[tree.tree_.feature < 0].ravel()
+    expected = committed("kamoda.tree.leaf_means")
+    assert [leaves.max(), leaves.min()] == approx([*expected[["highest", "lowest"]]])
+    expected = committed("kamoda.tree.explained")["three questions"]
+    assert 100 * overview["explained"] == approx(expected)
+    assert overview["asked"].columns[tree.tree_.feature[0]] == "at least\nmostly right"
+
+
+def test_the_overview_computes_the_rates_of_notebook_14(overview):
+    names = ["expert_rate", "worker_rate", "crowd_rate"]
+    expected = [committed(f"hosking.same_answers.{name}").item() for name in names]
+    assert overview["rates"].to_numpy() == approx(expected)
+    expected = committed("hosking.same_answers.rates_by_condition")
+    rates = overview["by_tone"][overview["labelled_by"]]
+    for (tone, labelled_by), rate in rates.stack().items():
+        assert rate == approx(expected[f"{labelled_by}, {tone}"])
+    gap = rates["expert"] - rates["majority"]
+    wider = committed("hosking.same_answers.gap_wider").item()
+    assert gap["assertive"] - gap["cautious"] == approx(wider)

@@ -16,8 +16,6 @@ from helpers.run import notebooks, publish
 from helpers.run.notebooks import say
 from helpers.run.parameters import SOURCES
 
-OVERVIEW = "00_overview"  # it shows the committed claims
-
 
 @click.group(help=__doc__)
 def main() -> None:
@@ -36,6 +34,8 @@ def run_all(data: str) -> None:
 @main.command()
 def refresh() -> None:
     """Run all notebooks on real data, and commit what they give to the folders."""
+    from helpers.studies import summaries  # takes a second
+
     unpinned = [
         file for name in studies.titles() for file in registry.unpinned_here(name)
     ]
@@ -47,17 +47,15 @@ def refresh() -> None:
     names = sorted(notebooks.notebook_files())
     defaults = publish.write_parameters(names)
     os.environ["DEFAULT_PARAMETERS"] = str(defaults)
-    findings = [name for name in names if name != OVERVIEW]
-    outcomes = notebooks.run_all(findings, "real")
+    written = summaries.write_summaries()
+    outcomes = notebooks.run_all(names, "real")
     _judge("real")
     _finish(outcomes)
     left_out = [outcome.name for outcome in outcomes if not outcome.finished]
     if left_out:
         raise PlainError(f"not committed, as there are no data for {left_out}")
-    written = publish.publish(findings)
-    _finish([notebooks.run(OVERVIEW, {"data_source": "real"})])
-    written += publish.publish_notebooks([OVERVIEW])
-    say(f"{len(written)} files renewed in notebooks/, figures/, results/ and docs/")
+    written += publish.publish(names)
+    say(f"{len(written)} files renewed in data/, notebooks/, figures/, results/, docs/")
 
 
 @main.command()
@@ -73,7 +71,7 @@ def compare() -> None:
 @main.command("check-nbval")
 def check_nbval() -> None:
     """Compare what the notebooks under nbval have saved and drawn with what is here."""
-    names = [name for name in notebooks.notebook_files() if name != OVERVIEW]
+    names = list(notebooks.notebook_files())
     _refuse([*publish.changed_results(names), *publish.changed_pictures(names)])
     say("saved results and pictures are those that are committed")
 

@@ -147,10 +147,10 @@ def publish(names: Sequence[str]) -> list[Path]:
     written = report.write(claims, authors, links())
     contents[paths.ROOT / "docs" / "replication_report.md"] = written.encode()
     paths.replace_files(contents)
-    return [*contents, *publish_notebooks(names)]
+    return [*contents, *_publish_notebooks(names)]
 
 
-def publish_notebooks(names: Sequence[str]) -> list[Path]:
+def _publish_notebooks(names: Sequence[str]) -> list[Path]:
     """Copy executed notebooks and their figures into the committed folders."""
     contents = {}
     titles = {}
