@@ -18,6 +18,9 @@ VERBS = (
     "correlation",
     "agreement",
     "tree",
+    "means",
+    "differences",
+    "pairs",
 )
 __all__ = list(VERBS)
 

@@ -158,9 +158,9 @@ def components(rows: pd.DataFrame, clusters: Sequence[str]) -> pd.Series:
     --------
     >>> rows = pd.DataFrame({"shown first": ["elm", "oak", "elm"] * 2,
     ...                      "shown second": ["oak", "elm", "fir"] * 2,
-    ...                      "first won": [1, 1, 1] * 2, "prompt_id": [1] * 3 + [2] * 3})
-    >>> components(rows, ["prompt_id"]).to_dict()
-    {'elm': 1, 'fir': <NA>, 'oak': 1}
+    ...                      "first won": 1, "prompt_id": [1, 1, 1, 2, 2, 2]})
+    >>> components(rows, ["prompt_id"]).tolist()
+    [1, <NA>, 1]
     """
     wins = rows[rows[WON] > 0]
     losses = rows[rows[WON] < 1]
