@@ -4,8 +4,8 @@ The functions for people who extend an analysis are here:
 
 >>> import helpers
 >>> [name for name in dir(helpers) if name in helpers.VERBS]
-['agreement', 'aspect_weights', 'compare', 'correlation', 'rates', 'specifications',
- 'tree', 'weights']
+['agreement', 'aspect_weights', 'compare', 'correlation', 'differences', 'judge',
+ 'means', 'pairs', 'rates', 'tree', 'weights']
 """
 
 from importlib import import_module
@@ -21,6 +21,7 @@ VERBS = (
     "means",
     "differences",
     "pairs",
+    "judge",
 )
 __all__ = list(VERBS)
 

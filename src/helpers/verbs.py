@@ -17,8 +17,7 @@ import pandas as pd
 from scipy.special import expit
 
 from helpers import aspects as aspect_stats
-from helpers import intervals, regression, reliability
-from helpers import pairs as pair_stats
+from helpers import intervals, judges, preferences, regression, reliability
 from helpers.data.tables import OptionError
 
 CLUSTERS = ("rater_id", "prompt_id")
@@ -941,7 +940,7 @@ def pairs(
     {'elm': 62.5, 'oak': 50.0, 'fir': 37.5}
     """
     cluster_columns = _cluster_columns(frame, clusters)
-    rows = pair_stats.comparisons(
+    rows = preferences.comparisons(
         frame,
         a,
         b,
@@ -955,7 +954,7 @@ def pairs(
     n_missing = len(frame) - len(rows)
     if n_missing:
         note = f"; {n_missing} of {len(frame)} rows with missing values left out"
-    found = pair_stats.bradley_terry(rows, cluster_columns)
+    found = preferences.bradley_terry(rows, cluster_columns)
     note += "".join(f"; {sentence}" for sentence in found.notes)
     if every_pair:
         table = _every_pair(rows, found)
@@ -972,12 +971,18 @@ def pairs(
 
 
 def _of_systems(
-    rows: pd.DataFrame, found: pair_stats.Strengths, clusters: list[str]
+    rows: pd.DataFrame, found: preferences.Strengths, clusters: list[str]
 ) -> pd.DataFrame:
     """Strengths on the scale of preferences, and win rates."""
-    results = pair_stats.as_results(rows)
-    won = pd.DataFrame(rates(results, "won", by="system", clusters=clusters))
-    won = won.droplevel(1)[[*ENDS, "n"]]
+    results = preferences.as_results(rows)
+    fitted = intervals.group_means(results, ["won"], clusters, "system").table()
+    fitted = fitted.droplevel("column")
+    n = results.groupby("system").size()
+    most = results.groupby("system")[clusters].nunique().max(axis=1)
+    # ties as half vary less than wins and losses would: as many rows as that tells
+    has_error = fitted["standard_error"] > 0
+    fitted = fitted.assign(n=n.where(~has_error, np.inf), most=most)
+    won = _as_rates(fitted)[ENDS].assign(n=n)
     won.columns = ["win_rate", "win_low", "win_high", "n"]
     order = won["win_rate"].sort_values(ascending=False, kind="stable").index
     won = won.loc[order].join(found.component.rename("component"))
@@ -999,7 +1004,7 @@ def _as_preferences(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**shares, log_odds=table["estimate"])
 
 
-def _every_pair(rows: pd.DataFrame, found: pair_stats.Strengths) -> pd.DataFrame:
+def _every_pair(rows: pd.DataFrame, found: preferences.Strengths) -> pd.DataFrame:
     """Compare each two systems of a component."""
     tables = []
     if found.systems is not None:
@@ -1013,13 +1018,111 @@ def _every_pair(rows: pd.DataFrame, found: pair_stats.Strengths) -> pd.DataFrame
     if not tables:
         raise OptionError(f"no two systems can be compared: {'; '.join(found.notes)}")
     table = _as_preferences(pd.concat(tables))
-    first = rows[pair_stats.FIRST]
-    second = rows[pair_stats.SECOND]
+    first = rows[preferences.FIRST]
+    second = rows[preferences.SECOND]
     met = rows.groupby([first, second]).size()
     reversed_pairs = table.index.swaplevel()
     n = met.reindex(table.index, fill_value=0).to_numpy()
     n = n + met.reindex(reversed_pairs, fill_value=0).to_numpy()
     return table.rename(columns={"log_odds": "difference"}).assign(n=n)
+
+
+def judge(
+    frame: pd.DataFrame,
+    score: str,
+    judge: object,
+    *,
+    item: str = "item_id",
+    rater: str = "rater_id",
+    prompt: str = "prompt_id",
+    epsilon: float = 0.1,
+    level: str = "interval",
+    system: str | None = None,
+    length: str | None = None,
+) -> Result:
+    """Can a judge, such as a language model, stand in for people.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating, by people and by the judge.
+    score : str
+        Column of ratings.
+    judge : object
+        The judge's label in the column `rater`. Its ratings are never pooled with those
+        of people.
+    item, rater, prompt : str, optional
+        Columns of items, of raters, and of the clusters in which items lie; `prompt`
+        can be `item`.
+    epsilon : float, optional
+        How much more often than the judge a person may be as close to the other people:
+        the allowance for what a person costs (0.1 for crowd workers, 0.2 for experts in
+        the paper). Choose it before you look.
+    level : {"interval", "nominal"}, optional
+        Whether ratings are close if their difference is small, or alike or not.
+    system, length : str, optional
+        Columns of the system that wrote an item, and of its length.
+
+    Returns
+    -------
+    Result
+        By ``measure`` and ``who``. ``winning rate``: the share of people whom the judge
+        can replace (each left out in turn, tested by prompt, Benjamini–Yekutieli), and
+        ``advantage probability``: how often the judge is at least as close to the other
+        people as the person left out; both beside the best judge that gives one
+        constant and one that knows only the length of a text. ``correlation with the
+        other people`` (or, nominal, ``agreement with another person``): of each person
+        and of the judge with the same others, after subtraction of each person's mean;
+        and ``judge - people``: how much higher the judge rates, by system (``p_holm``:
+        the difference from the mean of the systems) and by thirds of length.
+
+        ``attrs["conclusion"]`` is ``"stands in"`` if the judge can replace half of the
+        people or more, ``"not shown"`` if not, and ``"no conclusion"`` where the
+        constant or the length passes as well. ``attrs["notes"]`` says why, and
+        ``attrs["people"]`` has the test of each person.
+
+    Raises
+    ------
+    OptionError
+        If a column cannot be used, the judge is not in it, or fewer than three people
+        have 30 items each that the judge and somebody else rated.
+
+    References
+    ----------
+    Calderon, Reichart and Dror (2025), The Alternative Annotator Test for
+    LLM-as-a-Judge: How to Statistically Justify Replacing Human Annotators with LLMs.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> quality = np.repeat(rng.normal(size=60), 4)
+    >>> noise = np.tile([0.6, 0.6, 0.6, 0.2], 60) * rng.normal(size=240)
+    >>> ratings = pd.DataFrame({"item_id": np.repeat(np.arange(60), 4),
+    ...                         "rater_id": ["ann", "ben", "cem", "gpt"] * 60,
+    ...                         "score": 3 + quality + noise})
+    >>> found = judge(ratings, "score", "gpt", prompt="item_id")
+    >>> found.attrs["conclusion"]
+    'stands in'
+    """
+    found = judges.beside_people(
+        frame,
+        score,
+        judge,
+        item=item,
+        rater=rater,
+        prompt=prompt,
+        epsilon=epsilon,
+        level=level,
+        system=system,
+        length=length,
+    )
+    caption = f"{judge} beside people, {score}, epsilon = {epsilon}: {found.conclusion}"
+    note = "".join(f"; {sentence}" for sentence in found.notes)
+    result = _result(found.measures, caption, [rater, prompt], note)
+    result.attrs["conclusion"] = found.conclusion
+    result.attrs["notes"] = found.notes
+    result.attrs["people"] = found.people.reset_index().to_dict("records")
+    return result
 
 
 def correlation(
