@@ -19,7 +19,7 @@ COLUMNS = ["concern", "rater", "estimate", "low", "high", "camp", "sentence"]
 FEWEST_RATINGS = 10  # of a rater, on items that others rated, too
 MOST_ALIGNED = 30  # raters for whom directions are found without their own ratings
 ERROR_RATE = 0.05
-LARGE_SHIFT = 0.25  # of the scale
+LARGE_SHIFT = 0.375  # of the scale: 1.5 points of 1 to 5, more than people's severity
 OUTSIDE = 0.05  # of the ratings of raters on another scale
 N_STEPS = 100  # of a continuous scale, for alpha
 MOST_NAMED = 12
@@ -66,8 +66,9 @@ def concerns(
         - ``other scale``: ratings outside of `scale`; or without `scale` a range that
           is shifted against that of most raters at both ends, or exceeds it by more
           than its whole width;
-        - ``shifted``: on the same items, a mean that differs from the others' by a
-          quarter of the scale or more (with 95 % confidence).
+        - ``shifted``: on the same items, a mean that differs from the others' by three
+          eighths of the scale or more (with 95 % confidence). Smaller differences in
+          severity are usual, and rater effects allow for them.
 
         ``rater`` is the label, empty for agreement below chance; ``estimate``, ``low``
         and ``high`` are alpha, the correlation, the rater's lowest and highest rating
@@ -337,7 +338,7 @@ def _shifted(
     clusters: str,
     scale: tuple[float, float] | None,
 ) -> list[dict]:
-    """Raters who rate the same items a quarter of the scale higher or lower."""
+    """Raters whose ratings of the same items are much higher or lower."""
     of_items = rows.groupby(item, observed=True)[column]
     n_others = of_items.transform("size") - 1
     rows = rows[n_others > 0]
