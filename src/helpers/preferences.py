@@ -293,6 +293,13 @@ def bradley_terry(rows: pd.DataFrame, clusters: Sequence[str]) -> Strengths:
     if used.empty:
         return Strengths(None, None, component, np.nan, notes)
     side_note = _order_problem(used, clusters)
+    decided = used.loc[used[WON] != 0.5, WON]
+    if side_note is None and len(decided) == len(used) and len(decided.unique()) == 1:
+        how = "won" if decided.iloc[0] == 1 else "lost"
+        raise OptionError(
+            f"the system shown first {how} all {len(used)} comparisons, whichever it "
+            "was: nothing is known about the systems; check that the winners are right"
+        )
     features = used[clusters].copy()
     features[WON] = used[WON]
     members = []

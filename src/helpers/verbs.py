@@ -963,6 +963,9 @@ def pairs(
     else:
         table = _of_systems(rows, found, cluster_columns)
         caption = "Preference over a system of average strength in %, ties as half"
+    is_bare = table["estimate"].notna() & table["low"].isna()
+    if is_bare.any():
+        note += "; no interval where all comparisons end alike"
     if not np.isnan(found.length_unit):
         note += f"; longer: by {found.length_unit:.3g}"
     result = _result(table, caption, cluster_columns, note)
