@@ -492,14 +492,15 @@ def _level_rows(
         by = values.assign(_group=group)
         fitted = intervals.group_means(by, ["_higher"], [rater, prompt], "_group")
         names = fitted.value.index
-        labels = names.get_level_values(1)
         table = fitted.table()[["estimate", "low", "high"]]
         # how far a group is from the mean of all groups
-        weights = np.eye(len(labels)) - 1 / len(labels)
+        weights = np.eye(len(names)) - 1 / len(names)
         off = fitted.contrast(pd.DataFrame(weights, names, names)).table()
         table["p_holm"] = _holm_of_known(off["p_value"])
-        table["n"] = by.groupby("_group", observed=True).size()[labels].to_numpy()
-        table.index = _labelled(f"judge - people, by {group.name}", list(labels))
+        sizes = by.groupby("_group", observed=True).size()
+        # thirds in their order, not in that of the alphabet
+        table = table.droplevel(0).loc[list(sizes.index)].assign(n=sizes.to_numpy())
+        table.index = _labelled(f"judge - people, by {group.name}", list(sizes.index))
         parts.append(table)
     return pd.concat(parts)
 
