@@ -8,7 +8,6 @@
 ## make refresh      renew notebooks, figures and results from real data
 ## make compare      run all on real data, and compare with what is committed
 ## make bench        print speed ratios, each measured in one run
-## make gates        measure how often conclusions about own ratings err (an hour)
 ## make answers      let the models under test answer again
 ## make lock         renew the locks; ARGS=--upgrade: all packages
 ## make clean        delete build/
@@ -24,7 +23,7 @@ UV := .venv/bin/uv pip
 unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_REQUIREMENT PIP_USER
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv reproduce notebook new lab site test refresh compare bench gates answers lock clean
+.PHONY: help .venv reproduce notebook new lab site test refresh compare bench answers lock clean
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
@@ -83,9 +82,6 @@ compare: .venv
 
 bench: .venv
 	for file in benchmarks/bench_*.py; do .venv/bin/python $$file || exit 1; done
-
-gates: .venv
-	.venv/bin/python -m benchmarks.gates
 
 answers: .venv
 	.venv/bin/python -m helpers.studies.answerers

@@ -76,6 +76,31 @@ def test_half_of_a_crowd_is_noticed_with_three_ratings_an_item():
     assert len(camps) == 12
 
 
+def batches(n_batches=6, links=0):
+    """Batches of items, each rated by three people of its own, and a few links."""
+    parts = []
+    for number in range(n_batches):
+        part = ratings(n_raters=3, n_items=40, seed=number)
+        part["rater_id"] = f"b{number}-" + part["rater_id"]
+        part["item_id"] += 100 * number
+        parts.append(part)
+    for number in range(links):
+        # somebody of the next batch rates an item of this one, at random
+        link = parts[number % n_batches].head(1).copy()
+        link["rater_id"] = f"b{(number + 1) % n_batches}-r00"
+        link["score"] = 6 - link["score"]
+        parts.append(link)
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.mark.parametrize("links", [0, 5])
+def test_batches_with_raters_of_their_own_are_not_reversed(links):
+    frame = batches(links=links)
+    assert concerns(frame, "score").empty
+    found = concerns(turned(frame, ["b2-r01"]), "score")
+    assert named(found, "reversed") == ["b2-r01"]
+
+
 def test_two_raters_against_each_other_are_both_named():
     found = concerns(turned(ratings(n_raters=2), ["r00"]), "score")
     assert named(found, "reversed") == ["r00", "r01"]

@@ -6,14 +6,16 @@ random fifth of the rows that it was not fitted to.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
-from sklearn.tree import DecisionTreeRegressor
 
 from helpers.data.tables import OptionError
 from helpers.intervals import check_columns, check_numeric
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeRegressor
 
 
 def ideal_distance(
@@ -210,6 +212,9 @@ def fit_splits(
        factuality  rho
     0         2.0  1.0
     """
+    # here, as `ratings` works without scikit-learn
+    from sklearn.base import clone
+
     columns = [*features, outcome]
     check_numeric(frame, columns)
     n_missing = frame[columns].isna().any(axis=1).sum()
@@ -235,7 +240,7 @@ def fit_splits(
     return pd.DataFrame(rows, columns=[*features, "rho"])
 
 
-def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataFrame:
+def tree_table(tree: "DecisionTreeRegressor", features: Sequence[str]) -> pd.DataFrame:
     """List the nodes of a fitted tree in plain words.
 
     Parameters
@@ -254,6 +259,7 @@ def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataF
 
     Examples
     --------
+    >>> from sklearn.tree import DecisionTreeRegressor
     >>> tree = DecisionTreeRegressor(max_depth=1).fit([[0], [0], [3]], [1, 1, 3])
     >>> tree_table(tree, ["factuality"]).drop(columns="is_leaf")
        node  depth  parent                    rule  n      mean

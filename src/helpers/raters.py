@@ -7,6 +7,7 @@ owner of the ratings knows whether a person misread the form, and decides.
 
 import numpy as np
 import pandas as pd
+from scipy.sparse.csgraph import connected_components
 
 from helpers import intervals, reliability
 from helpers.data.tables import OptionError
@@ -18,7 +19,8 @@ SHIFTED = "shifted"
 COLUMNS = ["concern", "rater", "estimate", "low", "high", "camp", "sentence"]
 FEWEST_RATINGS = 10  # of a rater, on items that others rated, too
 MOST_ALIGNED = 30  # raters for whom directions are found without their own ratings
-ERROR_RATE = 0.05
+ONE_DIRECTION = 0.25  # by which votes for the other direction must outweigh
+ERROR_RATE = 0.025  # as much again for agreement below chance
 LARGE_SHIFT = 0.375  # of the scale: 1.5 points of 1 to 5, more than people's severity
 OUTSIDE = 0.05  # of the ratings of raters on another scale
 N_STEPS = 100  # of a continuous scale, for alpha
@@ -62,7 +64,8 @@ def concerns(
         - ``agreement below chance``: the interval of Krippendorff's alpha for these
           raters and other prompts lies wholly below 0;
         - ``reversed``: a rater's correlation with the mean of the others, each turned
-          into the direction of most, is below 0 (one-sided, Holm for all raters, 5 %);
+          into the direction of most, is below 0 (one-sided, 2.5 %, Holm for all
+          raters);
         - ``other scale``: ratings outside of `scale`; or without `scale` a range that
           is shifted against that of most raters at both ends, or exceeds it by more
           than its whole width;
@@ -164,16 +167,27 @@ def _reversed(
     matrix[raters, items] = standard
     shared = matrix @ matrix.T
     np.fill_diagonal(shared, 0.0)
-    n_ratings = np.bincount(raters)
-    direction = _direction(shared)
-    if direction @ n_ratings < 0:
-        direction = -direction
+    # most ratings point upwards, among those who rate the same items
+    direction = _direction(shared, np.bincount(raters))
+    was_rated = np.zeros_like(matrix)
+    was_rated[raters, items] = 1.0
+    n_shared = was_rated @ was_rated.T
+    np.fill_diagonal(n_shared, 0.0)
     n_others = np.bincount(items)[items] - 1
+    local = direction.copy()
     tests = []
     for number in range(len(labels)):
-        signs = direction
+        signs = direction.copy()
         if len(labels) <= MOST_ALIGNED:
-            signs = _direction_without(shared, number, direction)
+            others = np.delete(np.arange(len(labels)), number)
+            without = shared[np.ix_(others, others)]
+            signs[others] = _direction(without, direction[others])
+        votes = n_shared[number].copy()
+        votes[number] = votes.max()
+        if signs @ votes < -ONE_DIRECTION * votes.sum():
+            # a group that few ratings link to the others is no group in reverse
+            signs = -signs
+            local[number] = -local[number]
         own = raters == number
         summed = signs @ matrix[:, items[own]] - signs[number] * standard[own]
         pair = pd.DataFrame({"own": standard[own], "others": summed / n_others[own]})
@@ -186,7 +200,7 @@ def _reversed(
     tests["is_reversed"] = False
     adjusted = intervals.holm(tests.loc[is_tested, "p_value"])
     tests.loc[is_tested, "is_reversed"] = adjusted <= ERROR_RATE
-    return _camps(tests, direction, labels, column)
+    return _camps(tests, local, labels, column)
 
 
 def _camps(
@@ -234,21 +248,19 @@ def _standardised(values: np.ndarray, raters: np.ndarray) -> np.ndarray:
     return centred * np.where(varies, 1 / np.where(varies, spread, 1.0), 0.0)[raters]
 
 
-def _direction(shared: np.ndarray) -> np.ndarray:
-    """Signs of raters in the leading eigenvector of their products."""
-    leading = np.linalg.eigh(shared)[1][:, -1]
-    return np.where(leading < 0, -1.0, 1.0)
+def _direction(shared: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Signs of raters in the leading eigenvector of their products.
 
-
-def _direction_without(
-    shared: np.ndarray, number: int, direction: np.ndarray
-) -> np.ndarray:
-    """Signs of the others without a rater's own ratings, turned as in all ratings."""
-    others = np.delete(np.arange(len(shared)), number)
-    signs = direction.copy()
-    signs[others] = _direction(shared[np.ix_(others, others)])
-    if signs[others] @ direction[others] < 0:
-        signs[others] = -signs[others]
+    Raters who share no items, directly or through others, have eigenvectors of their
+    own. Each is turned so that its product with `like` is positive.
+    """
+    signs = np.ones(len(shared))
+    n_parts, part = connected_components(shared != 0, directed=False)
+    for number in range(n_parts):
+        members = np.flatnonzero(part == number)
+        leading = np.linalg.eigh(shared[np.ix_(members, members)])[1][:, -1]
+        own = np.where(leading < 0, -1.0, 1.0)
+        signs[members] = own if own @ like[members] >= 0 else -own
     return signs
 
 
