@@ -186,7 +186,7 @@ def noisy_judge(rng: np.random.Generator, noise: float = 0.8) -> dict[str, float
     items["overall"] = rng.choice(frame["overall"], len(items))
     both = pd.concat([frame.astype({"rater_id": str}), items], ignore_index=True)
     found = judge(both, "overall", "judge")
-    return _conclusions(found.attrs["conclusion"], "stands in")
+    return _conclusions(found.attrs["conclusion"])
 
 
 def noisy_judge_of_noisy_people(rng: np.random.Generator) -> dict[str, float]:
@@ -203,6 +203,17 @@ def middling_judge(rng: np.random.Generator) -> dict[str, float]:
     return _conclusions(judge(both, "overall", "judge").attrs["conclusion"])
 
 
+def judge_of_a_rare_label(rng: np.random.Generator) -> dict[str, float]:
+    """A label in about 15 % of ratings; the judge says yes to 3 % at random."""
+    frame = draw_ratings(rng, n_raters=5, n_prompts=40, systems=np.zeros(2))
+    frame["label"] = np.where(frame["exact"] > 4.2, "yes", "no")
+    items = frame.drop_duplicates("item_id").assign(rater_id="judge")
+    items["label"] = np.where(rng.random(len(items)) < 0.03, "yes", "no")
+    both = pd.concat([frame.astype({"rater_id": str}), items], ignore_index=True)
+    found = judge(both, "label", "judge", level="nominal")
+    return _conclusions(found.attrs["conclusion"])
+
+
 def good_judge(rng: np.random.Generator) -> dict[str, float]:
     """A judge that knows each item's quality: not a null, it shows the power."""
     frame = draw_ratings(rng, n_raters=5, n_prompts=60, systems=np.zeros(2))
@@ -214,10 +225,10 @@ def good_judge(rng: np.random.Generator) -> dict[str, float]:
     return {"stands in": conclusion == "stands in"}
 
 
-def _conclusions(conclusion: str, false: str = "stands in") -> dict[str, float]:
-    """Count the conclusions about a judge."""
+def _conclusions(conclusion: str) -> dict[str, float]:
+    """Count the conclusions about a judge that does not read."""
     return {
-        "false conclusion": conclusion == false,
+        "false conclusion": conclusion == "stands in",
         "no conclusion": conclusion == "no conclusion",
     }
 
@@ -314,6 +325,7 @@ DESIGNS = (
     noisy_judge,
     noisy_judge_of_noisy_people,
     middling_judge,
+    judge_of_a_rare_label,
     good_judge,
     honest_raters,
     raters_who_do_not_agree,
