@@ -495,10 +495,12 @@ def _groups_of_others(
     frame: pd.DataFrame, fitting: list[Column], free: list[Column]
 ) -> Column | None:
     """A column of few values that is the same for all rows of something else."""
+    others = "|".join(HINTS[role] for role in ("rater", "prompt", "item"))
     texts = [each for each in fitting if each.numbers is None]
+    texts = [each for each in texts if not each.hints_at(others)]
     for column in sorted(texts, key=lambda each: len(each.distinct)):
-        others = [each for each in free if len(each.distinct) > len(column.distinct)]
-        if any(_determines(frame, each.name, column.name) for each in others):
+        finer = [each for each in free if len(each.distinct) > len(column.distinct)]
+        if any(_determines(frame, each.name, column.name) for each in finer):
             return column
     return None
 
@@ -533,9 +535,10 @@ def _texts(columns: list[Column], proposal: Proposal) -> None:
     long = [each for each in columns if each.words > LONG_TEXT]
     answers = [each for each in long if each.hints_at("answer|response|output|text")]
     if proposal.roles.are_pairs:
-        if len(answers) == 2:
-            names = [each.name for each in answers]
-            proposal.add("text", names, "long texts, taken for a's and b's")
+        for found, what in ((answers, "long texts"), (counts, "numbers of words")):
+            if len(found) == 2 and not proposal.roles.text:
+                names = [each.name for each in found]
+                proposal.add("text", names, f"{what}, taken for a's and b's")
         return
     usable = [each for each in [*answers, *counts] if each.name not in taken]
     if usable:

@@ -417,7 +417,7 @@ def _sentences_on_pairs(table: pd.DataFrame, verb: str, unit: str) -> list[str]:
         if is_known:
             sentences.append(f"{first} {verb} {second}, by {size}.")
         else:
-            sentences.append(f"{first} and {second} are not told apart: {size}.")
+            sentences.append(f"{first} and {second} are not clearly different: {size}.")
     if len(sentences) > MOST_SENTENCES:
         return [f"Of {len(table)} pairs {n_known} differ; all are in the table."]
     return sentences
@@ -440,7 +440,7 @@ def _preferred(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
             f"{name} wins {row['win_rate']:.1f} % of {row['n']:,.0f} comparisons "
             f"(ties count half) [{row['win_low']:.1f}, {row['win_high']:.1f}]."
         )
-    answer.sentences += list(table.attrs.get("notes", []))
+    answer.sentences += [f"{note}." for note in table.attrs.get("notes", [])]
     for name, row in table[table["win_rate"].isna()].iterrows():
         if pd.notna(row["estimate"]):
             answer.sentences.append(
@@ -462,12 +462,14 @@ def _preferred(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
                 f"{first} is preferred to {second} in {_interval(row, 1)} %."
             )
         elif row["high"] < 50:
+            ends = {"estimate": "estimate", "low": "high", "high": "low"}
+            other = (100 - row[ENDS]).rename(ends)
             answer.sentences.append(
-                f"{second} is preferred to {first}: {first} in {_interval(row, 1)} %."
+                f"{second} is preferred to {first} in {_interval(other, 1)} %."
             )
         else:
             answer.sentences.append(
-                f"{first} and {second} are not told apart: {first} in "
+                f"{first} and {second} are not clearly different: {first} in "
                 f"{_interval(row, 1)} %."
             )
 
@@ -532,7 +534,7 @@ def _stands_in(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
         )
         answer.add(f"judge {judge}", table)
         answer.sentences.append(f"{judge}: {table.attrs['conclusion']}.")
-        answer.sentences += list(table.attrs.get("notes", []))
+        answer.sentences += [f"{note}." for note in table.attrs.get("notes", [])]
         for (measure, who), row in table.iterrows():
             if who in (judge, "people", "all", "judge - people"):
                 whose = measure if who == "all" else f"{measure}, {who}"
@@ -608,7 +610,8 @@ def _decisions(ratings: Ratings) -> list[str]:
     for aspect in roles.aspects:
         n_missing = int(ratings.frame[aspect].isna().sum())
         if n_missing:
-            lines.append(f"{aspect} is missing in {n_missing:,} ratings.")
+            noun = "rating" if n_missing == 1 else "ratings"
+            lines.append(f"{aspect} is missing in {n_missing:,} {noun}.")
     if roles.accept:
         lines.append(f"Accepted by the owner: {', '.join(roles.accept)}.")
     return lines
