@@ -27,6 +27,7 @@ from ratings.roles import Ratings, in_words
 
 FEWEST_CLUSTERS = 3
 MOST_SENTENCES = 10  # about pairs of systems; more stand in the table only
+MOST_RATERS_IN_PAIRS = 60
 MOST_ROWS = 40  # of a table on the page; all are in the CSV file
 FIGURE_WIDTH = 3.9  # inches: at 390 pixels letters are as large as the text
 LABEL_WIDTH = 18  # letters
@@ -238,7 +239,14 @@ def _agree(ratings: Ratings, people: pd.DataFrame) -> Answer:
     means = (others.transform("sum") - people[roles.score]) / rest.where(rest > 0)
     beside = people.assign(others=means).dropna(subset="others")
     answer.add("raters", _each_rater(beside, roles.score))
-    answer.add("pairs of raters", _pairs_of_raters(people, roles.score))
+    n_people = people["rater_id"].nunique()
+    if n_people <= MOST_RATERS_IN_PAIRS:
+        answer.add("pairs of raters", _pairs_of_raters(people, roles.score))
+    else:
+        answer.sentences.append(
+            f"Each two of {n_people:,} raters are not compared; more than "
+            f"{MOST_RATERS_IN_PAIRS} are too many."
+        )
     if len(concerns):
         answer.add("concerns", concerns)
         # a sentence may speak of several raters, each with a row
