@@ -45,6 +45,7 @@ SHOWN = {
     "n": "n",
     "items": "items",
 }
+COVARIATES = {"shown first": "first-shown"}
 PEOPLE = "Do people agree?"
 HIGH = "How high is the score?"
 HIGHER = "Which system is rated higher?"
@@ -452,8 +453,8 @@ def _preferred(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
     for name, row in table[table["win_rate"].isna()].iterrows():
         if pd.notna(row["estimate"]):
             answer.sentences.append(
-                f"Of two equal systems the one {name} is preferred in "
-                f"{_interval(row, 1)} %."
+                f"Of two equal systems the {COVARIATES.get(name, name)} one is "
+                f"preferred in {_interval(row, 1)} %."
             )
     every = helpers.pairs(people, "a", "b", "winner", every_pair=True, **options)
     answer.add("pairs of systems", every, draw=len(every) <= MOST_SENTENCES)
