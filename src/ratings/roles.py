@@ -305,7 +305,7 @@ def prepare(table: Table, roles: Roles) -> Ratings:
     if roles.rater:
         people = number_people(frame["rater_id"], roles.judge)
         numbered = dict(zip(people["label"], people["rater"], strict=True))
-        frame = frame.assign(rater_id=frame["rater_id"].replace(numbered))
+        frame = frame.assign(rater_id=frame["rater_id"].map(numbered))
     return Ratings(table.name, roles, frame, left_out, notes, people, is_simulated)
 
 
