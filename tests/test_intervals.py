@@ -4,7 +4,7 @@ import dask.dataframe
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest, rankdata, spearmanr
+from scipy.stats import binomtest, rankdata, spearmanr, studentized_range
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
@@ -234,3 +234,53 @@ def test_two_columns_of_one_name_are_refused():
     table = pd.DataFrame([[1, 2, 3]], columns=["rater_id", "rater_id", "score"])
     with pytest.raises(OptionError, match="2 columns are called 'rater_id'"):
         intervals.check_columns(table, ["rater_id"])
+
+
+# All pairs at once ---------------------------------------------------------------
+
+
+def test_simultaneous_differences_are_tukeys_for_equal_variances():
+    value = pd.Series([0.0, 0.3, 0.9, 1.0], index=list("abcd"))
+    estimates = intervals.Estimates(value, (0.09 * np.eye(4),), np.full(4, 12.0))
+    found = intervals.all_differences(estimates)
+    margin = found["estimate"] - found["low"]
+    # the standard error of a mean is 0.3
+    expected = 0.3 * studentized_range.ppf(0.95, 4, 12)
+    np.testing.assert_allclose(margin, expected, rtol=0.015)
+    p_values = studentized_range.sf(found["estimate"].abs() / 0.3, 4, 12)
+    np.testing.assert_allclose(found["p_adjusted"], p_values, atol=0.01)
+    assert found.index.tolist()[:2] == [("a", "b"), ("a", "c")]
+
+
+def test_two_groups_need_no_correction():
+    value = pd.Series([1.0, 0.0], index=["x", "y"])
+    covariances = (np.diag([0.2, 0.1]), np.diag([0.1, 0.1]), np.diag([0.05, 0.05]))
+    estimates = intervals.Estimates(value, covariances, np.array([7.0, 9.0]))
+    found = intervals.all_differences(estimates)
+    single = estimates.difference("x", "y").table()
+    np.testing.assert_allclose(
+        found[["estimate", "low", "high", "p_adjusted", "df"]],
+        single[["estimate", "low", "high", "p_value", "df"]],
+    )
+
+
+def test_correlated_estimates_need_less_correction():
+    value = pd.Series(np.arange(5.0))
+    apart = intervals.Estimates(value, (np.eye(5),), np.full(5, 50.0))
+    # three of them move together
+    moves = np.array([0, 0, 1.0, 1.0, 1.0])
+    shared = np.outer(moves, moves) + 1e-6 * np.eye(5)
+    together = intervals.Estimates(value, (shared,), np.full(5, 50.0))
+    found = []
+    for estimates in (apart, together):
+        table = intervals.all_differences(estimates)
+        row = table.loc[(0, 2)]
+        found.append((row["high"] - row["low"]) / row["standard_error"])
+    assert found[1] < found[0]
+
+
+def test_an_estimate_without_variance_has_no_interval():
+    value = pd.Series([0.0, 1.0, 2.0])
+    estimates = intervals.Estimates(value, (np.zeros((3, 3)),), np.full(3, 5.0))
+    found = intervals.all_differences(estimates)
+    assert found[["low", "high", "p_adjusted"]].isna().all(axis=None)

@@ -360,3 +360,77 @@ def test_other_refusals_say_what_to_do(drawn):
     large = dask.dataframe.from_pandas(drawn, npartitions=2)
     with pytest.raises(OptionError, match="need the table in memory"):
         regression.least_squares(large, FEATURES, "lower", BOTH, within="rater_id")
+
+
+# Raters and prompts held equal ---------------------------------------------------
+
+
+def with_two_effects(frame, features=FEATURES):
+    """Least squares with a dummy for each rater and prompt, by NumPy."""
+    dummies = [pd.get_dummies(frame[column]).astype(float) for column in BOTH]
+    x = np.column_stack([frame[features], *dummies])
+    return np.linalg.lstsq(x, frame["lower"], rcond=None)[0][: len(features)]
+
+
+def complete_design():
+    """Every rater rates every prompt once for each of three systems."""
+    rng = np.random.default_rng(56)
+    index = pd.MultiIndex.from_product([range(6), range(15), range(3)])
+    frame = index.to_frame(index=False, name=["rater_id", "prompt_id", "system"])
+    frame["label"] = (frame["system"] == 0).astype(float)
+    frame["tone"] = (frame["system"] == 1).astype(float)
+    tastes = rng.normal(size=(6, 3))[frame["rater_id"], frame["system"]]
+    noise = rng.normal(size=len(frame))
+    frame["lower"] = frame["label"] + frame["rater_id"] + tastes + noise
+    return frame
+
+
+def test_two_columns_within_are_dummies_of_both(drawn):
+    found = regression.least_squares(drawn, FEATURES, "lower", BOTH, within=BOTH)
+    np.testing.assert_allclose(found.value, with_two_effects(drawn), rtol=1e-10)
+    turned = regression.least_squares(drawn, FEATURES, "lower", BOTH, within=BOTH[::-1])
+    np.testing.assert_allclose(found.value, turned.value, rtol=1e-10)
+
+
+@pytest.mark.parametrize("cluster", BOTH)
+def test_a_complete_design_within_two_is_that_of_brute_force(cluster):
+    frame = complete_design()
+    found = regression.least_squares(frame, FEATURES, "lower", [cluster], within=BOTH)
+    changes = []
+    for label in frame[cluster].unique():
+        left = frame[frame[cluster] != label]
+        changes.append(with_two_effects(left) - found.value.to_numpy())
+    changes = np.array(changes)
+    n = len(changes)
+    brute = changes.T @ changes * (n - 1) / n
+    np.testing.assert_allclose(found.covariances[0], brute, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("cluster", BOTH)
+def test_an_incomplete_design_within_two_is_near_brute_force(drawn, cluster):
+    found = regression.least_squares(drawn, FEATURES, "lower", [cluster], within=BOTH)
+    changes = []
+    for label in drawn[cluster].unique():
+        left = drawn[drawn[cluster] != label]
+        changes.append(with_two_effects(left) - found.value.to_numpy())
+    n = len(changes)
+    brute = np.sqrt((np.array(changes) ** 2).sum(axis=0) * (n - 1) / n)
+    own = np.sqrt(np.diagonal(found.covariances[0]))
+    # the constants stay as they are, which makes a cluster move less
+    np.testing.assert_allclose(own, brute, rtol=0.05)
+
+
+def test_a_feature_of_raters_is_refused_within_raters_and_prompts(drawn):
+    frame = drawn.assign(old=(drawn["rater_id"] > 20).astype(float))
+    with pytest.raises(OptionError, match="'old' does not vary once 'rater_id' and"):
+        regression.least_squares(frame, ["old"], "lower", BOTH, within=BOTH)
+    with pytest.raises(OptionError, match="3 columns within: give one or two"):
+        regression.least_squares(frame, ["old"], "lower", BOTH, within=[*BOTH, "tone"])
+
+
+def test_a_list_of_one_column_within_is_that_column(drawn):
+    single = regression.least_squares(drawn, FEATURES, "lower", BOTH, within="rater_id")
+    found = regression.least_squares(
+        drawn, FEATURES, "lower", BOTH, within=["rater_id"]
+    )
+    np.testing.assert_array_equal(single.covariances[0], found.covariances[0])

@@ -46,9 +46,10 @@ REAL = [name for name in FILES if name != "53_your_ratings"]
 @pytest.mark.parametrize("name", REAL)
 def test_committed_outputs_are_those_of_a_default_run_on_real_data(name):
     text = FILES[name].read_text(encoding="utf-8")
-    assert "SIMULATED DATA" not in json.dumps(
-        [cell.get("outputs") for cell in json.loads(text)["cells"]]
-    )
+    if name != "53_your_ratings":  # about an example, which is simulated
+        assert "SIMULATED DATA" not in json.dumps(
+            [cell.get("outputs") for cell in json.loads(text)["cells"]]
+        )
     assert "Changed parameters" not in text
 
 

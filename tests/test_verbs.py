@@ -1,4 +1,4 @@
-"""The seven functions: other libraries, what they refuse, and docs/extend.md."""
+"""The functions: other libraries, what they refuse, and docs/extend.md."""
 
 import re
 import subprocess
@@ -17,7 +17,9 @@ from helpers import (
     aspect_weights,
     compare,
     correlation,
+    differences,
     intervals,
+    means,
     paths,
     rates,
     regression,
@@ -32,6 +34,12 @@ FEATURES = ["factuality", "completeness", "refusal"]
 @pytest.fixture(scope="module")
 def ratings():
     return pd.read_csv(paths.DATA / "example" / "ratings.csv")
+
+
+@pytest.fixture(scope="module")
+def with_systems(ratings):
+    """The ratings, with the last letter of an item as its system."""
+    return ratings.assign(system=ratings["item_id"].str[-1])
 
 
 def test_the_page_for_people_who_extend_runs_as_it_stands(monkeypatch, capsys):
@@ -508,6 +516,27 @@ def test_tab_finds_the_functions():
             "not from one fit",
         ),
         (
+            lambda r: differences(
+                r.assign(system=r["item_id"].str[-1]),
+                "overall",
+                "system",
+                hold="item_id",
+            ),
+            "each 'item_id' has one group of 'system' only",
+        ),
+        (
+            lambda r: differences(r.assign(one=1), "overall", "one"),
+            "column 'one' has one group: nothing to compare",
+        ),
+        (
+            lambda r: weights(r, ["tone"], "overall", alpha=0.1, holm=True),
+            "Lasso weights have no p-values",
+        ),
+        (
+            lambda r: means(r, "item_id", "tone"),
+            "convert it to numbers",
+        ),
+        (
             lambda r: weights(r, ["tone"], "overall").ratio("tone", "typos"),
             "row 'typos' is unknown: choose from tone",
         ),
@@ -526,3 +555,61 @@ def test_rounding_leaves_p_values_as_they_are():
     assert rounded.loc["a", "p_holm"] == 0.016
     assert "0.016" in repr(rounded)
     assert "< 0.001" not in repr(rounded)
+
+
+# Means, differences and Holm ------------------------------------------------------
+
+
+def test_means_are_those_of_pandas(with_systems):
+    found = pd.DataFrame(means(with_systems, ["overall", "tone"], "system"))
+    own = with_systems.groupby("system")[["overall", "tone"]]
+    np.testing.assert_allclose(found.loc["overall", "estimate"], own.mean()["overall"])
+    np.testing.assert_allclose(found.loc["tone", "n"], own.count()["tone"])
+    single = means(with_systems, "overall", "system")
+    assert single.index.tolist() == sorted(with_systems["system"].dropna().unique())
+
+
+def test_differences_without_holding_are_those_of_compare(with_systems):
+    own = pd.DataFrame(differences(with_systems, "overall", "system", hold=[]))
+    first, second = own.index[0]
+    other = compare(
+        with_systems, "overall", "system", groups=[second, first], baseline=second
+    )
+    assert own["estimate"].iloc[0] == pytest.approx(other["estimate"].item())
+    # here other groups do not matter, as each has a mean of its own
+    assert own["standard_error"].iloc[0] == pytest.approx(
+        other["standard_error"].item(), rel=0.02
+    )
+
+
+def test_differences_hold_raters_prompts_and_length_equal(with_systems):
+    columns = ["rater_id", "prompt_id", "system", "overall", "response_words"]
+    rows = with_systems[columns].dropna()
+    found = differences(rows, "overall", "system", given=["response_words"])
+    dummies = pd.get_dummies(rows[["rater_id", "prompt_id", "system"]].astype(str))
+    x = np.column_stack([dummies.astype(float), rows["response_words"]])
+    beta = np.linalg.lstsq(x, rows["overall"], rcond=None)[0]
+    values = pd.Series(beta[:-1], index=dummies.columns)
+    for first, second in found.index:
+        own = values[f"system_{first}"] - values[f"system_{second}"]
+        estimate = pd.DataFrame(found).loc[(first, second), "estimate"]
+        assert estimate == pytest.approx(own, abs=1e-8)
+    assert "raters, prompts, response_words held equal" in found.attrs["caption"]
+
+
+def test_weights_within_raters_and_systems_have_holm(with_systems):
+    within = ["rater_id", "system"]
+    found = weights(with_systems, FEATURES, "overall", within=within, holm=True)
+    table = pd.DataFrame(found)
+    rows = with_systems.dropna(subset=[*FEATURES, "overall", *within])
+    dummies = pd.get_dummies(rows[within].astype(str)).astype(float)
+    x = np.column_stack([rows[FEATURES], dummies])
+    beta = np.linalg.lstsq(x, rows["overall"], rcond=None)[0]
+    known = table["estimate"].notna()
+    assert known.sum() >= 2
+    np.testing.assert_allclose(
+        table.loc[known, "estimate"], beta[: len(FEATURES)][known], atol=1e-9
+    )
+    corrected = intervals.holm(table.loc[known, "p_value"])
+    np.testing.assert_allclose(table.loc[known, "p_holm"], corrected)
+    assert "within raters and system" in found.attrs["caption"]

@@ -58,3 +58,16 @@ def _cell(value: str | float) -> str:
     if isinstance(value, str):
         return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
     return f"<c><v>{value}</v></c>"
+
+
+def put_cell(path: Path, place: str) -> None:
+    """Put one more value into the first sheet, such as in its last cell."""
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    sheet = "xl/worksheets/s1.xml"
+    row = place.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    cell = f'<row r="{row}"><c r="{place}"><v>1</v></c></row></sheetData>'
+    parts[sheet] = parts[sheet].replace(b"</sheetData>", cell.encode())
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in parts.items():
+            file.writestr(name, content)

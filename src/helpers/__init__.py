@@ -4,7 +4,8 @@ The functions for people who extend an analysis are here:
 
 >>> import helpers
 >>> [name for name in dir(helpers) if name in helpers.VERBS]
-['agreement', 'aspect_weights', 'compare', 'correlation', 'rates', 'tree', 'weights']
+['agreement', 'aspect_weights', 'compare', 'correlation', 'differences', 'judge',
+ 'means', 'pairs', 'rates', 'tree', 'weights']
 """
 
 from importlib import import_module
@@ -17,6 +18,10 @@ VERBS = (
     "correlation",
     "agreement",
     "tree",
+    "means",
+    "differences",
+    "pairs",
+    "judge",
 )
 __all__ = list(VERBS)
 

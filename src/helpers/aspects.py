@@ -1,13 +1,16 @@
 """An overall rating from aspects: distances from the ideal, and tables of trees."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from sklearn.tree import DecisionTreeRegressor
 
 from helpers.data.tables import OptionError
 from helpers.intervals import check_numeric
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeRegressor
 
 
 def ideal_distance(
@@ -89,7 +92,7 @@ def ideal_distance(
     return pd.DataFrame(distances)
 
 
-def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataFrame:
+def tree_table(tree: "DecisionTreeRegressor", features: Sequence[str]) -> pd.DataFrame:
     """List the nodes of a fitted tree in plain words.
 
     Parameters
@@ -108,6 +111,7 @@ def tree_table(tree: DecisionTreeRegressor, features: Sequence[str]) -> pd.DataF
 
     Examples
     --------
+    >>> from sklearn.tree import DecisionTreeRegressor
     >>> tree = DecisionTreeRegressor(max_depth=1).fit([[0], [0], [3]], [1, 1, 3])
     >>> tree_table(tree, ["factuality"]).drop(columns="is_leaf")
        node  depth  parent                    rule  n      mean

@@ -7,8 +7,9 @@ cluster are all that is needed. A cluster of one row with leverage h has a close
 -A⁻¹x e / (1 - h).
 
 `least_squares` can hold raters fixed (``within``): then slopes compare ratings by the
-same rater. `least_squares_of_means` is for items whose features or outcomes are means
-over raters.
+same rater. With two columns, such as raters and prompts, both are held fixed.
+`least_squares_of_means` is for items whose features or outcomes are means over raters.
+`logistic` is for outcomes from 0 to 1.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
+from scipy.special import expit
 
 from helpers.data.tables import OptionError
 from helpers.intervals import (
@@ -39,6 +42,10 @@ NO_VARIATION = 1e-20  # of a rater, as a share of that of all rows
 ROWS_AT_ONCE = 2**13  # few enough that products stay in the processor's cache
 NEARLY_ONE = 1 - 1e-6  # leverage of a row that carries a coefficient alone
 MAX_SWEEPS = 10_000
+MAX_NEWTON_STEPS = 100
+LARGEST_LOGIT_STEP = 4.0  # a longer Newton step could overshoot
+LARGEST_LOGIT = 30.0  # a probability that is 0 or 1 but for 1e-13
+LOGIT_TOLERANCE = 1e-10
 TOLERANCE = 1e-12  # of a Lasso weight, as a share of the largest covariance
 
 
@@ -49,7 +56,7 @@ def least_squares(
     clusters: Sequence[str],
     *,
     intercept: bool = True,
-    within: str | None = None,
+    within: str | Sequence[str] | None = None,
 ) -> Estimates:
     """Least squares, with each cluster left out (CR3, two-way CRV3).
 
@@ -65,9 +72,11 @@ def least_squares(
         One or two columns.
     intercept : bool, optional
         Whether a constant is fitted, too.
-    within : str, optional
+    within : str or sequence of str, optional
         Column of raters, or of others who are held fixed: each has a constant of its
-        own. Raters for whom no feature varies tell nothing, and are not counted.
+        own. Raters for whom no feature varies tell nothing, and are not counted. Two
+        columns, such as raters and prompts, are both held fixed; then the constants
+        stay as they are when a cluster is left out (exact in a complete design).
 
     Returns
     -------
@@ -112,6 +121,13 @@ def least_squares(
                 "frame.compute(), or leave it out"
             )
         return _least_squares_large(frame, features, outcome, clusters, intercept)
+    if within is not None and not isinstance(within, str):
+        held = list(within)
+        if len(held) == 2:
+            return _within_two(frame, features, outcome, clusters, held)
+        if len(held) > 2:
+            raise OptionError(f"{len(held)} columns within: give one or two")
+        within = held[0] if held else None
     rows = _rows(frame, [*features, outcome], intercept and within is None)
     values = rows[:, -len(features) - 1 :]
     labels = frame[clusters]
@@ -504,6 +520,150 @@ def _refuse_singular(
         f"without {where.name!r} {label!r} the weight of {feature!r} within raters is "
         "not known: the feature varies too rarely. Leave it out, or compare between "
         "raters, too (without `within`)"
+    )
+
+
+def _within_two(
+    frame: pd.DataFrame,
+    features: list[str],
+    outcome: str,
+    clusters: list[str],
+    held: list[str],
+) -> Estimates:
+    """Least squares with a constant for each label of two columns."""
+    check_clusters(frame, clusters)
+    rows = _rows(frame, [*features, outcome], False)
+    codes = [pd.factorize(frame[column])[0] for column in held]
+    squares = _squares(rows - rows.mean(axis=0))
+    _subtract_effects(rows, *codes)
+    is_constant = _squares(rows) <= NO_VARIATION * squares
+    for name, constant in zip(features, is_constant[:-1], strict=True):
+        if constant:
+            raise OptionError(
+                f"feature {name!r} does not vary once {held[0]!r} and {held[1]!r} are "
+                "held equal: leave it out, or hold one of the two only"
+            )
+    scale = _Scale.of(rows, features, outcome, False)
+    scale.apply(rows)
+    fit = _Fit.of(rows.T @ rows, features)
+    rows[:, -1] -= rows[:, :-1] @ fit.coefficients
+    deletions = []
+    for number, of_clusters in enumerate(_codes(frame[clusters])):
+        found = _leave_out(rows, of_clusters, fit, scale.back)
+        deletions.append(found)
+        if np.isnan(found.squares).any():
+            where = frame[clusters[min(number, 1)]]
+            _refuse_singular(rows, of_clusters, fit, features, where)
+    return _estimates(fit, scale, deletions, False)
+
+
+def _subtract_effects(rows: np.ndarray, first: np.ndarray, second: np.ndarray) -> None:
+    """Subtract what constants for each label of two columns explain."""
+    large, small = first, second
+    if first.max() < second.max():
+        large, small = second, first
+    n_large = np.bincount(large)
+    n_small = np.bincount(small)
+    ones = np.ones(len(rows))
+    counts = csr_array((ones, (large, small)), (len(n_large), len(n_small)))
+    shares = csr_array((1 / n_large[large], (large, small)), counts.shape)
+    # normal equations of the smaller column's constants within the larger one
+    normal = np.diag(n_small.astype(float)) - (counts.T @ shares).toarray()
+    rows -= rows.mean(axis=0)
+    means = _summed(rows, large) / n_large[:, None]
+    rows -= means[large]
+    effects = np.linalg.pinv(normal, hermitian=True) @ _summed(rows, small)
+    rows -= effects[small] - (shares @ effects)[large]
+
+
+# Outcomes from 0 to 1 ------------------------------------------------------------
+
+
+def logistic(
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    outcome: str,
+    clusters: Sequence[str],
+) -> Estimates:
+    """Logistic regression without an intercept, with each cluster left out.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per comparison or rating; every row is used.
+    features : sequence of str
+        Numeric columns that explain; for an intercept add a column of ones.
+    outcome : str
+        Column from 0 to 1. Values between, such as one half for a tie, count as that
+        share of a success (quasi-likelihood).
+    clusters : sequence of str
+        One or two columns.
+
+    Returns
+    -------
+    Estimates
+        Log-odds per unit of each feature. Without a cluster they move by one Newton
+        step, so that a cluster of one row counts in closed form as well.
+
+    Raises
+    ------
+    OptionError
+        If a feature is a combination of others, a combination of features predicts the
+        outcome without error, or the clusters cannot be used.
+
+    References
+    ----------
+    Papke and Wooldridge (1996), Econometric Methods for Fractional Response Variables;
+    MacKinnon, Nielsen and Webb (2025), Cluster-Robust Jackknife and Bootstrap Inference
+    for Logistic Regression Models (the linearised CV3).
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"one": 1.0, "won": [1, 1, 0, 1, 0.5, 1] * 2})
+    >>> frame["prompt_id"] = np.arange(12) // 3
+    >>> logistic(frame, ["one"], "won", ["prompt_id"]).table().round(2)
+         estimate  standard_error   low  high  p_value   df
+    one       1.1            0.26  0.28  1.92     0.02  3.0
+    """
+    features = list(features)
+    check_clusters(frame, clusters)
+    rows = _rows(frame, [*features, outcome], False)
+    scale = _Scale.of(rows, features, outcome, False)
+    scale.apply(rows)
+    x = rows[:, :-1]
+    _Fit.of(rows.T @ rows, features)  # refuses combinations
+    coefficients = _solve_logistic(x, rows[:, -1], outcome)
+    expected = expit(x @ coefficients)
+    root = np.sqrt(expected * (1 - expected))
+    rows[:, -1] = (rows[:, -1] - expected) / root
+    rows[:, :-1] *= root[:, None]
+    gram = rows[:, :-1].T @ rows[:, :-1]
+    fit = _Fit(gram, np.linalg.inv(gram), coefficients)
+    deletions = [
+        _leave_out(rows, codes, fit, scale.back) for codes in _codes(frame[clusters])
+    ]
+    return _estimates(fit, scale, deletions, False)
+
+
+def _solve_logistic(x: np.ndarray, y: np.ndarray, outcome: str) -> np.ndarray:
+    """Newton's method; stop where the likelihood has no maximum."""
+    coefficients = np.zeros(x.shape[1])
+    for _ in range(MAX_NEWTON_STEPS):
+        expected = expit(x @ coefficients)
+        weights = expected * (1 - expected)
+        try:
+            step = np.linalg.solve(x.T @ (x * weights[:, None]), x.T @ (y - expected))
+        except np.linalg.LinAlgError:
+            break
+        change = np.abs(x @ step).max()
+        coefficients += step * min(1.0, LARGEST_LOGIT_STEP / max(change, 1e-300))
+        if np.abs(x @ coefficients).max() > LARGEST_LOGIT:
+            break
+        if change < LOGIT_TOLERANCE:
+            return coefficients
+    raise OptionError(
+        f"a combination of the features predicts {outcome!r} without error, so that no "
+        "finite weights fit best: leave a feature out, or collect more data"
     )
 
 

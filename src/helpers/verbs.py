@@ -1,4 +1,4 @@
-"""Seven functions for people who analyse ratings.
+"""Functions for people who analyse ratings.
 
 Each takes a DataFrame, one row per rating or per output, and names of columns. Each
 returns a `Result`, a DataFrame with ``estimate``, ``low`` and ``high``, which prints
@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from helpers import aspects as aspect_stats
-from helpers import intervals, regression, reliability
+from helpers import intervals, judges, preferences, regression, reliability
 from helpers.data.tables import OptionError
 
 CLUSTERS = ("rater_id", "prompt_id")
@@ -26,9 +27,9 @@ KINDS = {"rater_id": "raters", "prompt_id": "prompts"}
 FEWEST_INFORMATIVE = 10  # clusters in which a feature must differ from its usual value
 N_FOLDS = 10
 ENDS = ["estimate", "low", "high"]
-SHOWN = [*ENDS, "selected", "p_holm"]
+SHOWN = [*ENDS, "selected", "p_holm", "p_adjusted"]
 SHOWN_DECIMALS = 2
-P_VALUES = ("p_value", "p_holm")
+P_VALUES = ("p_value", "p_holm", "p_adjusted")
 
 
 class Result(pd.DataFrame):
@@ -221,8 +222,9 @@ def weights(
     *,
     alpha: float | None = None,
     intercept: bool = True,
-    within: str | None = None,
+    within: str | Sequence[str] | None = None,
     means_of: str | None = None,
+    holm: bool = False,
     clusters: str | Sequence[str] | None = None,
     n_boot: int = 2000,
     seed: int = 0,
@@ -241,13 +243,17 @@ def weights(
         Penalty of a Lasso (scikit-learn's objective); by default least squares.
     intercept : bool, optional
         Whether least squares fit a constant.
-    within : str, optional
+    within : str or sequence of str, optional
         Column of raters who each have a constant of their own, so that weights compare
         ratings by the same rater (rater effects). Raters for whom no feature varies are
-        not counted.
+        not counted. Two columns, for example of raters and of systems, have effects
+        both.
     means_of : str, optional
         Column of items: the means of each item's ratings are fitted, and intervals
         allow for other raters in them. Missing values are then allowed.
+    holm : bool, optional
+        Whether to add ``p_holm``, the p-value of a least-squares weight corrected by
+        Holm for the number of weights.
     clusters : str or sequence of str, optional
         One or two columns; see `helpers.verbs`.
     n_boot, seed : int, optional
@@ -299,10 +305,14 @@ prompts; 4 of 601 rows with missing values left out)
         other = used[1] if len(used) > 1 else "intercept=False"
         raise OptionError(f"{used[0]} and {other} do not go together: choose one")
     if means_of is not None:
-        return _weights_of_means(frame, names, outcome, means_of, columns)
-    keys = columns if within is None else [*columns, within]
+        result = _weights_of_means(frame, names, outcome, means_of, columns)
+        return _with_holm(result) if holm else result
+    held = _names(within or [])
+    keys = list(dict.fromkeys([*columns, *held]))
     rows, note = _complete(frame, [*names, outcome], keys)
     if alpha is not None:
+        if holm:
+            raise OptionError("Lasso weights have no p-values: leave holm out")
         fitted = regression.lasso(
             rows, names, outcome, alpha, columns, n_boot=n_boot, seed=seed
         )
@@ -314,9 +324,10 @@ prompts; 4 of 601 rows with missing values left out)
     caption = f"Least-squares weights in {outcome}"
     if not intercept:
         caption += " without an intercept"
-    if within is not None:
-        caption += f" within {KINDS.get(within, within)}"
-    return _fitted(fitted, names, rows, caption, columns, note, within)
+    if held:
+        caption += f" within {_kinds(held)}"
+    result = _fitted(fitted, names, rows, caption, columns, note, held)
+    return _with_holm(result) if holm else result
 
 
 def _weights_of_means(
@@ -344,7 +355,7 @@ def _fitted(
     caption: str,
     columns: list[str],
     note: str,
-    within: str | None = None,
+    held: Sequence[str] = (),
     most: str | None = None,
 ) -> Result:
     """Set out weights, without those of features that differ in too few clusters."""
@@ -352,7 +363,7 @@ def _fitted(
     estimates = fitted
     if isinstance(fitted, intervals.Estimates):
         most = most or max(columns, key=lambda column: rows[column].nunique())
-        varies_in = _informative_clusters(rows, names, most, within)
+        varies_in = _informative_clusters(rows, names, most, held)
         is_known = varies_in >= FEWEST_INFORMATIVE
         table = table.where(is_known, axis="index").assign(clusters=varies_in)
         for name in varies_in.index[~is_known]:
@@ -367,15 +378,23 @@ def _fitted(
     return result
 
 
+def _with_holm(result: Result) -> Result:
+    """Correct the p-values of all estimated weights for their number."""
+    is_tested = result["p_value"].notna()
+    result["p_holm"] = np.nan
+    result.loc[is_tested, "p_holm"] = intervals.holm(result.loc[is_tested, "p_value"])
+    return result
+
+
 def _informative_clusters(
-    rows: pd.DataFrame, features: list[str], cluster: str, within: str | None
+    rows: pd.DataFrame, features: list[str], cluster: str, held: Sequence[str]
 ) -> pd.Series:
     """Count the clusters in which each feature takes another than its usual value."""
     usual = rows[features].mode().iloc[0]
     differs = rows[features].ne(usual)
-    if within is not None:
-        of_raters = rows.groupby(within)[features]
-        differs &= of_raters.transform("nunique") > 1
+    for column in held:
+        varies = rows.groupby(column)[features].transform("nunique") > 1
+        differs &= varies
     return differs.groupby(rows[cluster]).any().sum()
 
 
@@ -678,6 +697,437 @@ def _check_group(group: object, known: list, by: str, role: str) -> None:
             f"{role} {group!r} is not in column {by!r}: choose one of "
             f"{', '.join(str(label) for label in known[:12])}"
         )
+
+
+def means(
+    frame: pd.DataFrame,
+    columns: str | Sequence[str],
+    by: str,
+    *,
+    clusters: str | Sequence[str] | None = None,
+) -> Result:
+    """Mean of each group.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating or per output.
+    columns : str or sequence of str
+        Numeric columns to average; missing values are left out column by column.
+    by : str
+        Column of groups, for example systems.
+    clusters : str or sequence of str, optional
+        One or two columns; see `helpers.verbs`.
+
+    Returns
+    -------
+    Result
+        A row per group, or per column and group, in units of the column, with ``n``
+        ratings. Groups are compared by `differences` or `compare`; these intervals say
+        little about that, since groups share raters and prompts.
+
+    Raises
+    ------
+    OptionError
+        If a column cannot be used.
+
+    References
+    ----------
+    MacKinnon, Nielsen and Webb (2024), Jackknife Inference with Two-Way Clustering.
+
+    Examples
+    --------
+    >>> ratings = pd.read_csv("data/example/ratings.csv")
+    >>> ratings["long"] = ratings["response_words"] > 100
+    >>> means(ratings, "overall", by="long")
+    Mean overall by long (95 % intervals: raters and prompts)
+           estimate   low  high
+    long
+    False      3.51  3.30  3.72
+    True       3.95  3.78  4.11
+    """
+    names = _names(columns)
+    cluster_columns = _cluster_columns(frame, clusters)
+    rows, note = _complete(frame, [], [*cluster_columns, by], names)
+    _check_one_type(rows, by)
+    table = intervals.group_means(rows, names, cluster_columns, by).table()
+    n = rows.groupby(by, observed=True)[names].count().T.stack()
+    table = table.drop(columns="p_value").assign(n=n.reindex(table.index).to_numpy())
+    note += _no_interval(table, "a group has one cluster, or its values do not vary")
+    if isinstance(columns, str):
+        table = table.droplevel("column")
+    caption = f"Mean {', '.join(names)} by {by}"
+    return _result(table, caption, cluster_columns, note)
+
+
+def differences(
+    frame: pd.DataFrame,
+    outcome: str,
+    by: str,
+    *,
+    hold: str | Sequence[str] | None = None,
+    given: Sequence[str] = (),
+    clusters: str | Sequence[str] | None = None,
+) -> Result:
+    """Compare each group with each other, raters and prompts held equal.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating.
+    outcome : str
+        Numeric column, for example a score.
+    by : str
+        Column of groups, for example systems.
+    hold : str or sequence of str, optional
+        At most two columns whose labels each have a constant of their own, so that
+        groups are compared in ratings by the same rater and of the same prompt; by
+        default ``rater_id`` and ``prompt_id``, as far as the table has them. An empty
+        list holds nothing equal.
+    given : sequence of str, optional
+        Numeric columns that are held equal, too, for example the length of a text.
+    clusters : str or sequence of str, optional
+        One or two columns; see `helpers.verbs`.
+
+    Returns
+    -------
+    Result
+        A row per pair of groups: ``estimate``, the first minus the second, by least
+        squares. Intervals contain all true differences at once in 95 % of studies, and
+        ``p_adjusted`` is corrected for all pairs (max-t).
+
+    Raises
+    ------
+    OptionError
+        If a column cannot be used, or no rater (or prompt) has two groups.
+
+    References
+    ----------
+    Hothorn, Bretz and Westfall (2008), Simultaneous Inference in General Parametric
+    Models; MacKinnon, Nielsen and Webb (2024).
+
+    Examples
+    --------
+    >>> ratings = pd.read_csv("data/example/ratings.csv")
+    >>> ratings["long"] = np.where(ratings["response_words"] > 100, "long", "short")
+    >>> differences(ratings, "overall", "long")
+    Difference in overall between groups of long, raters, prompts held equal; \
+simultaneous for all pairs (95 % intervals: raters and prompts)
+                  estimate   low  high p_adjusted
+    first second
+    long  short       0.45  0.21  0.69      0.002
+    """
+    cluster_columns = _cluster_columns(frame, clusters)
+    if hold is None:
+        held = [column for column in CLUSTERS if column in frame]
+    else:
+        held = _names(hold)
+    covariates = _names(given)
+    keys = list(dict.fromkeys([*cluster_columns, *held, by]))
+    rows, note = _complete(frame, [outcome, *covariates], keys)
+    _check_one_type(rows, by)
+    groups = sorted(rows[by].unique())
+    if len(groups) < 2:
+        raise OptionError(f"column {by!r} has one group: nothing to compare")
+    for column in held:
+        _check_connected(rows, by, column)
+    design = rows[list(dict.fromkeys([*cluster_columns, *held]))].copy()
+    design["_outcome"] = rows[outcome]
+    names = []
+    # the last group has the value 0
+    for group in groups[:-1]:
+        names.append(f"{by} {group}")
+        design[names[-1]] = (rows[by] == group).astype(float)
+    for column in covariates:
+        design[f"given {column}"] = rows[column]
+    features = [*names, *(f"given {column}" for column in covariates)]
+    fitted = regression.least_squares(
+        design, features, "_outcome", cluster_columns, within=held or None
+    )
+    weights = pd.DataFrame(0.0, index=groups, columns=fitted.value.index)
+    weights.loc[groups[:-1], names] = np.eye(len(names))
+    weights = weights - weights.mean()
+    table = intervals.all_differences(fitted.contrast(weights))
+    caption = f"Difference in {outcome} between groups of {by}"
+    if held or covariates:
+        kept = [str(KINDS.get(column, column)) for column in [*held, *covariates]]
+        caption += f", {', '.join(kept)} held equal"
+    caption += "; simultaneous for all pairs"
+    return _result(table.assign(n=len(rows)), caption, cluster_columns, note)
+
+
+def _check_connected(rows: pd.DataFrame, by: str, column: str) -> None:
+    """Refuse to hold a column equal within whose labels groups do not vary."""
+    n_groups = rows.groupby(column, observed=True)[by].nunique()
+    if n_groups.max() < 2:
+        raise OptionError(
+            f"each {column!r} has one group of {by!r} only, so that {column!r} cannot "
+            f"be held equal: leave it out of hold, and say that groups may differ by "
+            f"{column!r} as well"
+        )
+
+
+def pairs(
+    frame: pd.DataFrame,
+    a: str,
+    b: str,
+    winner: str,
+    *,
+    ties: str | Sequence = "tie",
+    says: tuple | None = None,
+    length: tuple[str, str] | None = None,
+    every_pair: bool = False,
+    clusters: str | Sequence[str] | None = None,
+) -> Result:
+    """Which system is preferred, from comparisons of two (Bradley–Terry).
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per comparison. Two comparisons of the same systems by the same person
+        both count.
+    a, b : str
+        Columns with the name of the system shown first and of the one shown second.
+    winner : str
+        Column with the name of the preferred system, or a word for a tie.
+    ties : str or sequence, optional
+        Words in `winner` for a tie, which counts as half a win for both.
+    says : tuple of two values, optional
+        Words in `winner` for the first and for the second system, in place of names, as
+        in ``says=("model_a", "model_b")``.
+    length : tuple of two str, optional
+        Columns with the lengths of the first and second text, whose difference is held
+        equal.
+    every_pair : bool, optional
+        Whether to compare each system with each other.
+    clusters : str or sequence of str, optional
+        One or two columns; see `helpers.verbs`. Name the prompts: a comparison that is
+        shown in both orders then counts as one cluster.
+
+    Returns
+    -------
+    Result
+        In %. A row per system: ``estimate`` is how often it would be preferred to a
+        system of average strength, ties as half; ``win_rate`` with its own interval is
+        how often it was preferred to those it met, in ``n`` comparisons, and
+        ``strength`` the log-odds. Rows ``shown first`` and ``longer`` say how often
+        the first, or a text that is longer by one standard deviation of the
+        differences, would be preferred between equal systems. ``component`` numbers
+        groups of systems that a chain of wins connects both ways, without any one rater
+        or prompt as well (a tie connects both ways); nothing is estimated across them,
+        and a system alone has a win rate only.
+
+        With `every_pair` a row per two systems: how often the first would be preferred
+        to the second, with intervals that contain all true values of a component at
+        once in 95 % of studies, and ``p_adjusted`` (max-t).
+
+    Raises
+    ------
+    OptionError
+        If a column cannot be used, a winner is neither system nor a tie, or who is
+        shown first or longer always wins.
+
+    References
+    ----------
+    Bradley and Terry (1952); Papke and Wooldridge (1996) for half wins; MacKinnon,
+    Nielsen and Webb (2025) for the jackknife of a logistic regression.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"left": ["elm", "elm", "oak"] * 10,
+    ...                       "right": ["oak", "fir", "fir"] * 10,
+    ...                       "best": ["elm", "tie", "fir", "oak", "elm", "oak"] * 5,
+    ...                       "prompt_id": np.arange(30) // 3 })
+    >>> pairs(frame, "left", "right", "best")["win_rate"].round(1).to_dict()
+    {'elm': 62.5, 'oak': 50.0, 'fir': 37.5}
+    """
+    cluster_columns = _cluster_columns(frame, clusters)
+    rows = preferences.comparisons(
+        frame,
+        a,
+        b,
+        winner,
+        cluster_columns,
+        ties=_names(ties),
+        says=says,
+        length=length,
+    )
+    note = ""
+    n_missing = len(frame) - len(rows)
+    if n_missing:
+        note = f"; {n_missing} of {len(frame)} rows with missing values left out"
+    found = preferences.bradley_terry(rows, cluster_columns)
+    note += "".join(f"; {sentence}" for sentence in found.notes)
+    if every_pair:
+        table = _every_pair(rows, found)
+        caption = "Preference for the first of two systems in %, ties as half"
+        caption += "; simultaneous for all pairs"
+    else:
+        table = _of_systems(rows, found, cluster_columns)
+        caption = "Preference over a system of average strength in %, ties as half"
+    is_bare = table["estimate"].notna() & table["low"].isna()
+    if is_bare.any():
+        note += "; no interval where all comparisons end alike"
+    if not np.isnan(found.length_unit):
+        note += f"; longer: by {found.length_unit:.3g}"
+    result = _result(table, caption, cluster_columns, note)
+    result.attrs["notes"] = found.notes
+    return result
+
+
+def _of_systems(
+    rows: pd.DataFrame, found: preferences.Strengths, clusters: list[str]
+) -> pd.DataFrame:
+    """Strengths on the scale of preferences, and win rates."""
+    results = preferences.as_results(rows)
+    fitted = intervals.group_means(results, ["won"], clusters, "system").table()
+    fitted = fitted.droplevel("column")
+    n = results.groupby("system").size()
+    most = results.groupby("system")[clusters].nunique().max(axis=1)
+    # ties as half vary less than wins and losses would: as many rows as that tells
+    has_error = fitted["standard_error"] > 0
+    fitted = fitted.assign(n=n.where(~has_error, np.inf), most=most)
+    won = _as_rates(fitted)[ENDS].assign(n=n)
+    won.columns = ["win_rate", "win_low", "win_high", "n"]
+    order = won["win_rate"].sort_values(ascending=False, kind="stable").index
+    won = won.loc[order].join(found.component.rename("component"))
+    parts = []
+    for estimates in (found.systems, found.covariates):
+        if estimates is not None:
+            parts.append(estimates.table())
+    if not parts:
+        return won.assign(estimate=np.nan, low=np.nan, high=np.nan)
+    table = pd.concat(parts)
+    names = [*order, *table.index.difference(order, sort=False)]
+    table = _as_preferences(table).rename(columns={"log_odds": "strength"})
+    return table.reindex(names).join(won).astype({"n": "Int64"}).rename_axis("system")
+
+
+def _as_preferences(table: pd.DataFrame) -> pd.DataFrame:
+    """Turn log-odds into percentages of preference."""
+    shares = 100 * expit(table[ENDS])
+    return table.assign(**shares, log_odds=table["estimate"])
+
+
+def _every_pair(rows: pd.DataFrame, found: preferences.Strengths) -> pd.DataFrame:
+    """Compare each two systems of a component."""
+    tables = []
+    if found.systems is not None:
+        for number in sorted(found.component.dropna().unique()):
+            is_member = (found.component == number).fillna(False)
+            members = found.component.index[is_member]
+            names = found.systems.value.index
+            weights = pd.DataFrame(np.eye(len(names)), index=names, columns=names)
+            strengths = found.systems.contrast(weights.loc[members])
+            tables.append(intervals.all_differences(strengths))
+    if not tables:
+        raise OptionError(f"no two systems can be compared: {'; '.join(found.notes)}")
+    table = _as_preferences(pd.concat(tables))
+    first = rows[preferences.FIRST]
+    second = rows[preferences.SECOND]
+    met = rows.groupby([first, second]).size()
+    reversed_pairs = table.index.swaplevel()
+    n = met.reindex(table.index, fill_value=0).to_numpy()
+    n = n + met.reindex(reversed_pairs, fill_value=0).to_numpy()
+    return table.rename(columns={"log_odds": "difference"}).assign(n=n)
+
+
+def judge(
+    frame: pd.DataFrame,
+    score: str,
+    judge: object,
+    *,
+    item: str = "item_id",
+    rater: str = "rater_id",
+    prompt: str = "prompt_id",
+    epsilon: float = 0.1,
+    level: str = "interval",
+    system: str | None = None,
+    length: str | None = None,
+) -> Result:
+    """Can a judge, such as a language model, stand in for people.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per rating, by people and by the judge.
+    score : str
+        Column of ratings.
+    judge : object
+        The judge's label in the column `rater`. Its ratings are never pooled with those
+        of people.
+    item, rater, prompt : str, optional
+        Columns of items, of raters, and of the clusters in which items lie; `prompt`
+        can be `item`.
+    epsilon : float, optional
+        How much more often than the judge a person may be as close to the other people:
+        the allowance for what a person costs (0.1 for crowd workers, 0.2 for experts in
+        the paper). Choose it before you look.
+    level : {"interval", "nominal"}, optional
+        Whether ratings are close if their difference is small, or alike or not.
+    system, length : str, optional
+        Columns of the system that wrote an item, and of its length.
+
+    Returns
+    -------
+    Result
+        By ``measure`` and ``who``. ``winning rate``: the share of people whom the judge
+        can replace (each left out in turn, tested by prompt, Benjamini–Yekutieli), and
+        ``advantage probability``: how often the judge is at least as close to the other
+        people as the person left out; both beside the best judge that gives one
+        constant and one that knows only the length of a text. ``correlation with the
+        other people`` (or, nominal, ``agreement with another person``): of each person
+        and of the judge with the same others, after subtraction of each person's mean;
+        and ``judge - people``: how much higher the judge rates, by system (``p_holm``:
+        the difference from the mean of the systems) and by thirds of length.
+
+        ``attrs["conclusion"]`` is ``"stands in"`` if the judge can replace half of the
+        people or more, ``"not shown"`` if not, and ``"no conclusion"`` where the
+        constant or the length passes as well. ``attrs["notes"]`` says why, and
+        ``attrs["people"]`` has the test of each person.
+
+    Raises
+    ------
+    OptionError
+        If a column cannot be used, the judge is not in it, or fewer than three people
+        have 30 items each that the judge and somebody else rated.
+
+    References
+    ----------
+    Calderon, Reichart and Dror (2025), The Alternative Annotator Test for
+    LLM-as-a-Judge: How to Statistically Justify Replacing Human Annotators with LLMs.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> quality = np.repeat(rng.normal(size=60), 4)
+    >>> noise = np.tile([0.6, 0.6, 0.6, 0.2], 60) * rng.normal(size=240)
+    >>> ratings = pd.DataFrame({"item_id": np.repeat(np.arange(60), 4),
+    ...                         "rater_id": ["ann", "ben", "cem", "gpt"] * 60,
+    ...                         "score": 3 + quality + noise})
+    >>> found = judge(ratings, "score", "gpt", prompt="item_id")
+    >>> found.attrs["conclusion"]
+    'stands in'
+    """
+    found = judges.beside_people(
+        frame,
+        score,
+        judge,
+        item=item,
+        rater=rater,
+        prompt=prompt,
+        epsilon=epsilon,
+        level=level,
+        system=system,
+        length=length,
+    )
+    caption = f"{judge} beside people, {score}, epsilon = {epsilon}: {found.conclusion}"
+    note = "".join(f"; {sentence}" for sentence in found.notes)
+    result = _result(found.measures, caption, [rater, prompt], note)
+    result.attrs["conclusion"] = found.conclusion
+    result.attrs["notes"] = found.notes
+    result.attrs["people"] = found.people.reset_index().to_dict("records")
+    return result
 
 
 def correlation(
@@ -1134,8 +1584,12 @@ def _result(
     """Put the columns in order and say which clusters the intervals know."""
     rest = [column for column in table if column not in ENDS]
     result = Result(table[[*ENDS, *rest]])
-    kinds = [KINDS.get(column, column) for column in clusters]
-    known = " and ".join(kinds) if len(kinds) > 1 else f"{kinds[0]} only"
+    known = _kinds(clusters) if len(clusters) > 1 else f"{_kinds(clusters)} only"
     result.attrs["clusters"] = known
     result.attrs["caption"] = f"{caption} (95 % intervals: {known}{note})"
     return result
+
+
+def _kinds(columns: Sequence[str]) -> str:
+    """Name raters and prompts, and other columns as they are called."""
+    return " and ".join(str(KINDS.get(column, column)) for column in columns)

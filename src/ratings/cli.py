@@ -1,21 +1,52 @@
-"""The command `ratings`: read ratings, write a report on them, explain a verdict.
+"""The command `ratings`: propose roles of columns, and report what ratings say.
 
 What a command needs is imported when it runs, so that `ratings --help` answers at once.
 """
 
 import csv
-import json
-import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from ratings import inspection
+    from ratings.proposal import Proposal
+    from ratings.roles import Roles
+    from ratings.table import Table
 
-STOPPED = "stopped: nothing half-written is left"
+SHOWN_ROWS = 10
+WIDEST = 24  # letters of a cell
+TEXTS = (
+    ("item", "Column of what was rated, such as an answer."),
+    ("prompt", "Column of what belongs together, such as a question."),
+    ("rater", "Column of who rated."),
+    ("system", "Column of what made the items, such as a model."),
+    ("score", "Column of the score; in wide files a pattern such as score_{rater}."),
+    ("a", "In pairs: column of the system shown first."),
+    ("b", "In pairs: column of the system shown second."),
+    ("winner", "In pairs: column of the choice."),
+    ("name", "In files by name and value: column of names; --score is one of them."),
+    ("value", "In files by name and value: column of values."),
+    ("repeats", "Which rating of an item by one rater counts: first, last or mean."),
+    ("sheet", "Sheet of an Excel file."),
+    ("records", "List of objects in a JSON file."),
+)
+LISTS = (
+    ("aspects", "Columns that may predict the score."),
+    ("judge", "Labels of raters that are models; never pooled with people."),
+    ("text", "Column of texts (or numbers of words); in pairs two."),
+    ("ties", "In pairs: values of the choice that say neither."),
+    ("says", "In pairs: words of the choice for a and for b."),
+    ("missing", "Codes that stand for no rating, such as 9."),
+    ("leave-out", "Raters to leave out."),
+    ("accept", "Concerns about raters that do not stop conclusions."),
+)
+TABLES = (
+    ("words", "Numbers for words, as yes=1,no=0."),
+    ("scale", "Lowest and highest score that could be given, as overall=1:5."),
+)
 
 
 class PlainGroup(click.Group):
@@ -26,7 +57,7 @@ class PlainGroup(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo(f"\n{STOPPED}", err=True)
+            click.echo("\nstopped: nothing half-written is left", err=True)
             ctx.exit(130)  # as shells tell of an interrupt
         except (ValueError, OSError) as error:
             from helpers.data.tables import PlainError, plainly
@@ -36,216 +67,228 @@ class PlainGroup(click.Group):
             raise click.ClickException(plainly(error)) from None
 
 
+def role_options(command: Callable) -> Callable:
+    """Add an option for every role to a command."""
+    for name, words in reversed((*TEXTS, *LISTS, *TABLES)):
+        is_text = (name, words) in TEXTS
+        more = "" if is_text else " Several with commas."
+        command = click.option(f"--{name}", help=f"{words}{more}")(command)
+    command = click.option(
+        "--roles", "toml", metavar="TOML", help="File of roles; FILE.toml if it exists."
+    )(command)
+    return click.option(
+        "--yes", is_flag=True, help="Accept what is proposed, unseen; outputs say so."
+    )(command)
+
+
 @click.group(cls=PlainGroup)
 def main() -> None:
-    """Analyse anybody's ratings."""
+    """Answer four questions about anybody's ratings.
 
-
-@main.command("inspect")
-@click.argument("file")
-@click.option("--recipe", "recipe_file", metavar="YAML", help="One to go on with.")
-@click.option("--sheet", help="Of an Excel file; the first if not given.")
-@click.option(
-    "--out",
-    metavar="YAML",
-    help="The recipe to write, if not that of --recipe or FILE.recipe.yaml here.",
-)
-def propose_recipe(
-    file: str, recipe_file: str | None, sheet: str | None, out: str | None
-) -> None:
-    """Show what the file of ratings FILE is taken for, and write a recipe for it.
-
-    What is not certain is asked in a terminal; elsewhere the questions stand in the
-    recipe. Nothing can be quoted until they are answered.
+    Do people agree? Which system is rated higher, or preferred? What predicts the
+    score? Can a judge stand in for people?
     """
-    from ratings import inspection, recipes
-
-    known = recipes.from_yaml(recipe_file) if recipe_file else {}
-    if sheet:
-        if ".xlsx" not in file.lower():
-            raise click.UsageError(f"--sheet is for Excel files, which {file} is not")
-        known["file"] = {**known.get("file", {}), "sheet": sheet}
-    path = _beside_user(out or recipe_file, Path(file).name, ".recipe.yaml")
-    written = out or recipe_file or path.name
-    if path.exists() and (out or not recipe_file):
-        raise FileExistsError(
-            f"{path.name} exists: go on with it by --recipe {path.name}, name another "
-            "with --out, or delete it"
-        )
-    seen = inspection.inspect(file, known)
-    click.echo(seen)
-    if _is_terminal():
-        seen = _ask(file, seen)
-    if not {"outcome", "aspects"} & set(seen.recipe):
-        raise click.ClickException(f"no ratings are found in {seen.name}: see above")
-    if seen.recipe == known:
-        click.echo(f"\n{path.name} stays as it is")
-    else:
-        recipes.write_yaml(seen.recipe, path, seen.name)
-        click.echo(f"\n{path.name} written")
-    n_open = len(recipes.open_questions(seen.recipe))
-    if n_open:
-        questions = "1 question" if n_open == 1 else f"{n_open} questions"
-        click.echo(f"Answer the {questions} on top of it, or run this in a terminal:")
-        click.echo(f"    {_command('inspect', file, written)}\nThen:")
-    click.echo(f"    {_command('report', file, written)}")
-
-
-def _command(name: str, file: str, recipe_file: str | None) -> str:
-    """Write a command as it can be copied into a shell."""
-    command = ["ratings", name, file]
-    if recipe_file:
-        command += ["--recipe", recipe_file]
-    return shlex.join(command)
-
-
-def _is_terminal() -> bool:
-    """Tell whether somebody can answer."""
-    return sys.stdin.isatty()
-
-
-def _ask(file: str, seen: "inspection.Inspection") -> "inspection.Inspection":
-    """Ask the open questions, and look at the file again as the answers say."""
-    from ratings import inspection, questions, recipes
-
-    recipe = seen.recipe
-    while recipes.open_questions(recipe):
-        while asked := next(questions.unanswered(recipe), None):
-            answered = {**asked, "answer": _prompt(asked)}
-            others = [each for each in recipe["questions"] if each != asked]
-            before = [recipe.get(key) for key in inspection.SHAPE]
-            recipe = recipes.parse({**recipe, "questions": [*others, answered]})
-            if before != [recipe.get(key) for key in inspection.SHAPE]:
-                break  # other columns, other questions
-        seen = inspection.inspect(file, recipe)
-        recipe = seen.recipe
-        click.echo(f"\n{seen}")
-    return seen
-
-
-def _prompt(asked: dict) -> str:
-    """Ask one question until it has an answer."""
-    from helpers.data.tables import OptionError
-    from ratings import questions
-
-    def checked(answer: str) -> str:
-        try:
-            questions.effect({**asked, "answer": answer})
-        except OptionError as error:
-            raise click.UsageError(str(error)) from None
-        return answer.strip()
-
-    options = "".join(f"\n  - {option}" for option in asked.get("options", {}))
-    proposed = asked.get("proposed")
-    return click.prompt(
-        f"\n{asked['ask']}{options}\n", default=proposed, value_proc=checked
-    )
 
 
 @main.command()
 @click.argument("file")
-@click.option(
-    "--recipe",
-    "recipe_file",
-    metavar="YAML",
-    help="From `ratings inspect`, maybe edited; FILE.recipe.yaml, if it is here or "
-    "beside FILE, needs not be named.",
-)
-@click.option(
-    "--no-recipe",
-    is_flag=True,
-    help="Use none of yours; exports of known tools are read as `inspect` does.",
-)
-@click.option("--outcome", help="The column to explain.")
-@click.option("--aspects", help="The columns that may explain it, with commas between.")
-@click.option(
-    "--out", metavar="HTML", help="The page; FILE.report.html here if not given."
-)
-@click.option("--cite", is_flag=True, help="Print a methods paragraph for a paper.")
-def report(
-    file: str,
-    recipe_file: str | None,
-    no_recipe: bool,
-    outcome: str | None,
-    aspects: str | None,
-    out: str | None,
-    cite: bool,
-) -> None:
-    """Write a page on what the ratings in FILE say, and the results as CSV and JSON."""
-    click.echo("starting")
-    from ratings import recipes
-    from ratings import report as pages
+@role_options
+def check(file: str, toml: str | None, yes: bool, **options: str | None) -> None:
+    """Propose what the columns of FILE are, and write FILE.toml once you confirm it."""
+    from dataclasses import replace
 
-    if not recipe_file and not no_recipe:
-        recipe_file = _recipe_nearby(file)
-    names = _column_names(aspects)
-    if Path(file).is_dir():  # of Parquet files: there is nothing to guess
-        recipe = recipes.from_yaml(recipe_file) if recipe_file else {}
-        given = {"outcome": outcome, "aspects": names}
-        recipe |= {key: value for key, value in given.items() if value}
+    from ratings import proposal as proposals
+    from ratings import roles as role_rules
+
+    path = Path(toml) if toml else role_rules.toml_beside(_found(file))
+    given = _given(path, options)
+    given = replace(given, confirmed="")
+    table = _table(file, given)
+    proposal = proposals.propose(table, given)
+    while True:
+        click.echo(describe(table, proposal))
+        if yes:
+            answer = "yes"
+        elif not sys.stdin.isatty():
+            answer = "no"
+        else:
+            answer = click.prompt("Is this right? [yes, no, or ROLE=COLUMN]")
+        if answer.lower() in ("y", "yes", "n", "no"):
+            break
+        proposal = _corrected(table, proposal.roles, answer)
+    is_confirmed = answer.lower() in ("y", "yes")
+    how = "unseen" if yes else "yes"
+    roles = replace(proposal.roles, confirmed=how if is_confirmed else "")
+    comments = [
+        f"Roles of the columns of {table.name}. They count once a person has checked",
+        'them and this file says: confirmed = "yes"',
+    ]
+    role_rules.write_toml(path, roles, comments)
+    click.echo(f"{path} written")
+    if is_confirmed:
+        click.echo(f"Next: ratings report {file}")
     else:
-        recipe = _recipe_for(file, recipe_file, outcome, names)
-    asked = recipes.open_questions(recipe)
-    if asked:
-        questions = (
-            "1 question is" if len(asked) == 1 else f"{len(asked)} questions are"
-        )
-        click.echo(f"\n{questions} open: until answered, no result can be quoted.")
-        click.echo(f"Answer by: {_command('inspect', file, recipe_file)}\n")
-    if "outcome" not in recipe:
         click.echo(
-            "no overall rating is named, so systems are not compared and weights not "
-            "computed"
+            'Nothing is confirmed. Correct the file and write confirmed = "yes" into '
+            "it, run this in a terminal, or give roles as options (--rater COLUMN)."
         )
-    page = _beside_user(out, Path(file).name, ".report.html")
-    click.echo(pages.write_page(file, recipe, page, click.echo))
-    if cite:
-        results = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
-        click.echo(f"\n{results['methods']}")
 
 
-def _recipe_for(
-    file: str, recipe_file: str | None, outcome: str | None, names: list[str]
-) -> dict:
-    """Take the recipe of a file, or propose one and show it."""
-    from ratings import inspection
+@main.command()
+@click.argument("file")
+@role_options
+@click.option("--out", metavar="FOLDER", help="FILE.report here if not given.")
+def report(
+    file: str, toml: str | None, yes: bool, out: str | None, **options: str | None
+) -> None:
+    """Answer the four questions about FILE, and write a page and its tables."""
+    from dataclasses import replace
 
-    seen = inspection.recipe_for(file, recipe_file or "", outcome, names)
-    if seen.size:
-        click.echo(seen)
-        click.echo("\nread without a recipe of yours, as shown above")
-    if seen.problem:
-        raise click.ClickException(
-            f"{seen.name} cannot be read: correct the file, the names of columns or "
-            f"the recipe, or run\n    ratings inspect {file}"
+    from helpers.data.tables import OptionError
+    from ratings import proposal as proposals
+    from ratings import report as pages
+    from ratings import roles as role_rules
+
+    path = Path(toml) if toml else role_rules.toml_beside(_found(file))
+    roles = _given(path, options)
+    table = _table(file, roles)
+    has_toml = path.is_file()
+    if yes and not roles.confirmed:
+        proposal = proposals.propose(table, roles)
+        click.echo(describe(table, proposal))
+        roles = replace(proposal.roles, confirmed="unseen")
+    elif has_toml and not roles.confirmed:
+        raise OptionError(
+            f"the roles in {path.name} are not confirmed: run `ratings check {file}` "
+            'in a terminal, or look at that file and write confirmed = "yes" into it'
         )
-    return seen.recipe
+    elif not roles.given():
+        raise OptionError(
+            f"nobody has said what the columns are: run `ratings check {file}`, or "
+            "give roles as options (--score COLUMN --rater COLUMN ...)"
+        )
+    found = pages.answers(role_rules.prepare(table, roles))
+    click.echo(pages.as_text(found))
+    folder = Path(out or f"{Path(file).name}.report").absolute()
+    page, *key = pages.write(found, folder)
+    click.echo(f"\nPage: {page}\nTables: the CSV files beside it")
+    for each in key:
+        click.echo(f"Who is who, for you alone: {each}")
 
 
-def _recipe_nearby(file: str) -> str | None:
-    """Find the recipe that `ratings inspect` writes for a file, and say so."""
-    name = f"{_stem(Path(file).name)}.recipe.yaml"
-    for folder in (Path(), Path(file).parent):
-        path = folder / name
-        if path.is_file():
-            click.echo(f"read as {path} says (to do without: --no-recipe)")
-            return str(path)
-    return None
+def _found(file: str) -> Path:
+    """Find the file of ratings."""
+    from helpers.data.tables import find
+
+    return find(file)
 
 
-def _column_names(text: str | None) -> list[str]:
+def _given(path: Path, options: dict[str, str | None]) -> "Roles":
+    """Read roles from a file, if there is one, and from options, which come first."""
+    from ratings import roles as role_rules
+
+    known = role_rules.read_toml(path) if path.is_file() else role_rules.Roles()
+    return role_rules.combine(known, _parsed(options))
+
+
+def _parsed(options: dict[str, str | None]) -> dict[str, object]:
+    """Turn the text of options into values of roles."""
+    from helpers.data.tables import OptionError
+
+    values = {}
+    lists = [name.replace("-", "_") for name, _ in LISTS]
+    tables = [name for name, _ in TABLES]
+    for name, text in options.items():
+        if text is None:
+            continue
+        if name in lists:
+            values[name] = split(text)
+        elif name in tables:
+            values[name] = {}
+            for part in split(text):
+                key, equals, value = part.rpartition("=")
+                try:
+                    numbers = [float(each) for each in value.split(":")]
+                except ValueError:
+                    numbers = []
+                if not equals or len(numbers) != (1 if name == "words" else 2):
+                    form = dict(TABLES)[name].partition(", ")[2]
+                    raise OptionError(f"--{name} {text!r} cannot be read: write {form}")
+                values[name][key] = numbers[0] if name == "words" else numbers
+        else:
+            values[name] = text
+    return values
+
+
+def split(text: str) -> list[str]:
     """Take apart names with commas between; quotation marks hold a name together."""
-    if not text:
-        return []
     (names,) = csv.reader([text], skipinitialspace=True)
-    return [name.strip() for name in names]
+    return [name.strip() for name in names if name.strip()]
 
 
-def _beside_user(out: str | None, name: str, ending: str) -> Path:
-    """Place a new file in the working folder, by default under the name of another."""
-    return Path(out or f"{_stem(name)}{ending}").absolute()
+def _table(file: str, roles: "Roles") -> "Table":
+    """Read a file."""
+    from ratings import table
+
+    return table.read(file, sheet=roles.sheet, records=roles.records)
 
 
-def _stem(name: str) -> str:
-    """Take off the end of the name of a file."""
-    return name.partition(".")[0]
+def _corrected(table: "Table", roles: "Roles", answer: str) -> "Proposal":
+    """Carry out a correction that somebody types, such as rater=worker."""
+    from dataclasses import replace
+
+    from helpers.data.tables import OptionError
+    from ratings import proposal as proposals
+    from ratings import roles as role_rules
+
+    name, equals, value = answer.partition("=")
+    name = name.strip().replace("-", "_")
+    known = [each.replace("-", "_") for each, _ in (*TEXTS, *LISTS, *TABLES)]
+    try:
+        if not equals or name not in known:
+            raise OptionError(f"write one of {', '.join(known)}, then = and its value")
+        if value.strip():
+            values = _parsed({name: value.strip()})
+            given = role_rules.combine(role_rules.released(roles, values), values)
+        else:
+            given = replace(roles, **{name: getattr(role_rules.Roles(), name)})
+        prepared = proposals.Proposal(given)
+        for each in given.given():
+            prepared.reasons[each] = "as shown before"
+        prepared.reasons[name] = "given by you"
+        role_rules.prepare(table, given)
+    except ValueError as error:
+        click.echo(f"This cannot be: {error}", err=True)
+        return proposals.Proposal(roles, dict.fromkeys(roles.given(), "as before"))
+    return prepared
+
+
+def describe(table: "Table", proposal: "Proposal") -> str:
+    """Write what a file is taken for, why, and ten rows as they would be used."""
+    from helpers.data.tables import PlainError
+    from ratings import roles as role_rules
+
+    frame = table.frame
+    lines = [f"{table.name}: {len(frame):,} rows, {frame.shape[1]:,} columns", ""]
+    for name, value in proposal.roles.given().items():
+        reason = proposal.reasons.get(name, "")
+        lines.append(f"  {name} = {role_rules.in_words(value)}")
+        lines.append(f"      {reason}")
+    lines += [f"  ! {remark}" for remark in proposal.remarks]
+    used = str(proposal.roles.given().values())
+    unused = [column for column in frame if f"{column!r}" not in used]
+    if unused and not any("{" in each for each in [proposal.roles.score]):
+        more = f" and {len(unused) - 12} more" if len(unused) > 12 else ""
+        lines.append(f"  not used: {', '.join(unused[:12])}{more}")
+    try:
+        ratings = role_rules.prepare(table, proposal.roles)
+    except PlainError as error:
+        return "\n".join([*lines, "", f"It cannot be used like this: {error}", ""])
+    shown = ratings.frame.head(SHOWN_ROWS).reset_index()
+    shown = shown.astype(object).where(shown.notna(), "")
+    shown = shown.map(lambda value: str(value)[:WIDEST])
+    lines += ["", "The first rows as they would be used (raters numbered):"]
+    lines += [shown.to_string(index=False, max_cols=12), ""]
+    for reason, n_rows in ratings.left_out:
+        lines.append(f"  left out: {n_rows:,} rows ({reason})")
+    return "\n".join([*lines, ""])

@@ -1,8 +1,8 @@
-"""Write the tables of reference.R, peers.py and benchmarks/lme4.R.
+"""Write the tables of reference.R, pairs.R, peers.py and benchmarks/lme4.R.
 
     python tests/oracles/tables.py
 
-They go to build/oracles; ratings of others are not committed. One of the tables is
+They go to build/oracles; ratings of others are not committed. Two of the tables are
 drawn from random numbers.
 """
 
@@ -66,7 +66,30 @@ def drawn() -> pd.DataFrame:
     return table
 
 
+def comparisons() -> pd.DataFrame:
+    """Random comparisons of five systems, a quarter ties, the first favoured."""
+    rng = np.random.default_rng(56)
+    n_rows = 800
+    first = rng.integers(5, size=n_rows)
+    second = (first + rng.integers(1, 5, size=n_rows)) % 5
+    table = pd.DataFrame({"rater_id": rng.integers(15, size=n_rows)})
+    table["prompt_id"] = rng.integers(50, size=n_rows)
+    names = np.array(["ash", "elm", "fir", "oak", "yew"])
+    table["left"] = names[first]
+    table["right"] = names[second]
+    table["words"] = rng.integers(20, 200, n_rows)
+    table["words_right"] = rng.integers(20, 200, n_rows)
+    appeal = np.array([0.0, 0.3, 0.5, 0.6, 1.0]) + rng.normal(0, 0.4, (50, 5))
+    prompt = table["prompt_id"].to_numpy()
+    log_odds = appeal[prompt, first] - appeal[prompt, second] + 0.3
+    log_odds += 0.004 * (table["words"] - table["words_right"]).to_numpy()
+    first_wins = rng.random(n_rows) < 1 / (1 + np.exp(-log_odds))
+    winner = np.where(first_wins, table["left"], table["right"])
+    table["winner"] = np.where(rng.random(n_rows) < 0.25, "tie", winner)
+    return table
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for make in (answers, checks, scores, aspects, drawn):
+    for make in (comparisons, answers, checks, scores, aspects, drawn):
         make().to_csv(FOLDER / f"{make.__name__}.csv", index=False)

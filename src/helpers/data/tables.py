@@ -8,12 +8,12 @@ import difflib
 import json
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from helpers import paths
 
@@ -27,7 +27,6 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # a number or interval with a sign, in which there is nothing to call or look up
 SIGNED = re.compile(r"[+-]([\d .,%<=\[\]+-]|to|p|e|inf|nan)*")
 UNREADABLE = (
-    pa.ArrowException,
     csv.Error,
     OSError,
     ValueError,
@@ -82,8 +81,14 @@ def readable(path: Path, what: str) -> Iterator[None]:
         yield
     except PlainError:
         raise
-    except UNREADABLE as error:
+    except _reading_errors() as error:
         raise unreadable(path, what, error) from None
+
+
+def _reading_errors() -> tuple[type[Exception], ...]:
+    """Errors of files, those of pyarrow among them if it is installed and loaded."""
+    pyarrow = sys.modules.get("pyarrow")
+    return UNREADABLE if pyarrow is None else (*UNREADABLE, pyarrow.ArrowException)
 
 
 def unreadable(path: Path, what: str, error: Exception) -> BadTableError:
