@@ -352,7 +352,6 @@ def _write_start(sources: Path) -> None:
         "Data and code": [
             "data/README",
             "data/published/README",
-            "src/ratings/shipped/README",
             "benchmarks/README",
             "CONTRIBUTING",
             "CHANGELOG",

@@ -23,7 +23,7 @@ SIMULATED = [file for file in NOTEBOOKS if not file.stem.startswith("60")]
 # As few draws as take every branch: simulated data test that notebooks run, not what
 # they find.
 FEW = {
-    "n_boot": 20,
+    "n_boot": 100,
     "n_draws": 10,
     "n_splits": 20,
     "n_trials": 50,

@@ -88,7 +88,7 @@ def answers(ratings: Ratings) -> Report:
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : ratings.roles.Ratings
         From `ratings.roles.prepare`.
 
     Returns

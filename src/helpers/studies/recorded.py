@@ -7,6 +7,7 @@ is tiny: its answers show that the methods run, and are no evidence about larger
 
 import datetime
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -270,7 +271,7 @@ def main(names: list[str]) -> None:
         RECORDERS[name](model)
         for file in JOURNALS.glob(f"{name} *.jsonl"):
             file.unlink()
-        print(f"written: {file_of(name).relative_to(paths.ROOT)} ({model.name})")
+        print(f"written: {os.path.relpath(file_of(name))} ({model.name})")
 
 
 if __name__ == "__main__":
