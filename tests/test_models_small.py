@@ -160,6 +160,11 @@ def test_answers_to_our_questions_come_out_again(model, method):
     examples = benchmark.read_questions(recorded.EXAMPLES)
     new = benchmark.ask(questions[:N_AGAIN], model, method, examples)
     old = kept.loc[new["question_id"], "letter"]
+    assert new["letter"].isin([*benchmark.LETTERS, None, np.nan]).all()
+    if method == "free text":
+        # Hundreds of tokens diverge after one rounding, on the same machine, too: their
+        # form is compared, not the letter that a second call reads from them.
+        return
     same = old.fillna("").to_numpy() == new["letter"].fillna("").to_numpy()
     assert same.sum() >= N_AGAIN - 1
 
