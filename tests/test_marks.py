@@ -27,6 +27,9 @@ pd.Series([0.95])
 from helpers import show
 show.captioned(pd.DataFrame({"weight": [0.95]}), "Points")
 ---
+from helpers.verbs import Result
+Result({"estimate": [0.95]})
+---
 fig, ax = plt.subplots()
 show.save(fig, "11_test", title="Refusal is first", otherwise="Weights", alt="None.")
 """
@@ -80,10 +83,10 @@ def test_a_banner_stands_above_the_title_once(marked):
 
 def test_every_table_carries_the_marks(marked):
     _, executed = marked
-    shown = [cell.outputs[-1].data for cell in executed.cells[-4:-1]]
+    shown = [cell.outputs[-1].data for cell in executed.cells[-5:-1]]
     for data in shown:
         assert data["text/plain"].startswith("[SIMULATED DATA; changed: alpha = 0.05")
-    for data in (shown[0], shown[2]):
+    for data in (shown[0], *shown[2:]):
         assert "SIMULATED DATA; changed: alpha = 0.05" in data["text/html"]
 
 

@@ -144,6 +144,8 @@ def _mark_tables(shell: object) -> None:
     plain.for_type(pd.Series, _marked_text)
     plain.for_type(pd.DataFrame, _marked_text)
     html.for_type(pd.DataFrame, _marked_html)
+    # a class with a __repr__ of its own is not printed as its parents are
+    plain.for_type_by_name("helpers.verbs", "Result", _marked_text)
     plain.for_type_by_name("helpers.show", "CaptionedTable", _marked_text)
     html.for_type_by_name("helpers.show", "CaptionedTable", _marked_html)
 

@@ -8,7 +8,7 @@ far an estimate moves without each part gives its variance.
 
 `leave_out` does this for a `Statistic`. Those for common questions are at the end of
 the module: `group_means`, `slopes`, `correlations`, `others_correlations` and
-`coefficient`. A smooth statistic that is no function of sums goes to `jackknife`;
+`coefficient`. A smooth statistic that is no function of sums has no interval here;
 medians, ranks and selections go to `bootstrap`.
 """
 
