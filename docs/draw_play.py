@@ -1,19 +1,24 @@
 """Tables and pictures of the page Play: `python docs/draw_play.py`.
 
-All of it follows from the counts in data/summaries. The page's script reads the tables;
-whoever reads the page without a script sees the pictures.
+The tables follow from the counts in data/summaries, and the page's script reads them.
+Only the redraws need the released ratings; of them the page has weights, no ratings.
+Whoever reads the page without a script sees the pictures.
 """
 
+import json
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import seaborn as sns
+from PIL import Image
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from helpers import paths, show
+from helpers import paths, show, weights
 from helpers.data.tables import to_csv_bytes
+from helpers.studies import hosking
 from helpers.studies.kamoda import LEVELS
 
 STATIC = Path(__file__).parent / "static"
@@ -28,6 +33,9 @@ QUESTIONS = {  # as in notebooks/22_decision_tree.ipynb
     "too casual": ("formality", [-1]),
     "too formal": ("formality", [1]),
 }
+PENALTIES = [0.005, 0.01, 0.02]  # half of the paper's, the paper's, and twice that
+N_REDRAWS = 200
+SEED = 20240917  # as in notebooks/11_error_weights.ipynb
 
 
 def answers() -> pd.DataFrame:
@@ -77,6 +85,38 @@ def replies(tree: DecisionTreeRegressor, asked: pd.DataFrame) -> list[str]:
     return said
 
 
+def redraws(data_source: str = "real") -> dict:
+    """Fit the Lasso to resamples of prompts; give weights in thousandths of a point."""
+    study = hosking.load_experiment_1(data_source)
+    fits = []
+    for labels_by in ("majority", "share"):
+        rows = study.answers(labels_by)
+        for penalty in PENALTIES:
+            options = {"clusters": "prompt_id", "n_boot": N_REDRAWS, "seed": SEED}
+            fit = weights(rows, hosking.TEN_ERRORS, "score", alpha=penalty, **options)
+            fits.append(
+                {
+                    "labels": labels_by,
+                    "penalty": penalty,
+                    "weights": in_thousandths(-fit["estimate"]),
+                    "redraws": in_thousandths(-fit.estimates.draws),
+                }
+            )
+    return {"errors": hosking.TEN_ERRORS, "fits": fits}
+
+
+def in_thousandths(values: np.ndarray | pd.Series) -> list:
+    """Round to thousandths, as whole numbers."""
+    return np.rint(1000 * np.asarray(values)).astype(int).tolist()
+
+
+def first_places(fit: dict) -> pd.Series:
+    """Count in how many redraws each error has the largest weight."""
+    drawn = pd.DataFrame(fit["redraws"], columns=hosking.TEN_ERRORS)
+    first = drawn.idxmax(axis="columns").value_counts()
+    return first.reindex(hosking.TEN_ERRORS, fill_value=0)
+
+
 def draw_answers(counts: pd.DataFrame) -> plt.Figure:
     """Draw a dot for each answer, and who labels how many errors."""
     rows = counts.loc[counts.index.repeat(counts["answers"])]
@@ -105,8 +145,13 @@ def draw_answers(counts: pd.DataFrame) -> plt.Figure:
             linewidths=1.8 if label == "error" else 0.5,
             s=75,
         )
-        words = {"error": "The expert sees an error", "no error": "The expert sees none"}
-        left.text(-0.5, -start + 0.9, f"{words[label]}: {len(group)} answers", color=ring)
+        words = {
+            "error": "The expert sees an error",
+            "no error": "The expert sees none",
+        }
+        left.text(
+            -0.5, -start + 0.9, f"{words[label]}: {len(group)} answers", color=ring
+        )
         start += len(group) // across + 3
     left.set_axis_off()
     left.set_ylim(-start + 1.5, 1.8)
@@ -129,16 +174,39 @@ def draw_ratings(table: pd.DataFrame) -> plt.Figure:
     return fig
 
 
+def draw_redraws(fits: list[dict]) -> plt.Figure:
+    """Draw how often each error comes first, by the paper's penalty."""
+    counts = {
+        f"labelled by {fit['labels']}": first_places(fit)
+        for fit in fits
+        if fit["penalty"] == PENALTIES[1]
+    }
+    counts = pd.DataFrame(counts)
+    counts = counts[counts.max(axis="columns") > 0].sort_values("labelled by majority")
+    ax = counts.plot.barh(figsize=(7, 3.4), width=0.8)
+    ax.set(xlabel=f"comes first, of {N_REDRAWS} redraws", ylabel="")
+    return ax.figure
+
+
+def save(fig: plt.Figure, name: str) -> None:
+    """Save a picture with few colours, which makes its file small."""
+    file = STATIC / f"{name}.png"
+    fig.savefig(file, dpi=100)
+    plt.close(fig)
+    Image.open(file).convert("RGB").quantize(48).save(file, optimize=True)
+
+
 def main() -> None:
-    """Write the tables and the pictures."""
+    """Write the tables, the redraws and the pictures."""
     show.use_style()
-    drawings = {"play_answers": (answers(), draw_answers)}
-    drawings["play_ratings"] = (ratings(), draw_ratings)
-    for name, (table, draw) in drawings.items():
-        (STATIC / f"{name}.csv").write_bytes(to_csv_bytes(table, index=False))
-        fig = draw(table)
-        fig.savefig(STATIC / f"{name}.png", dpi=100, metadata={"Software": None})
-        plt.close(fig)
+    counts, table, drawn = answers(), ratings(), redraws()
+    (STATIC / "play_answers.csv").write_bytes(to_csv_bytes(counts, index=False))
+    (STATIC / "play_ratings.csv").write_bytes(to_csv_bytes(table, index=False))
+    text = json.dumps(drawn, separators=(",", ":"))
+    (STATIC / "play_redraws.js").write_text(f"const REDRAWS = {text};\n")
+    save(draw_answers(counts), "play_answers")
+    save(draw_ratings(table), "play_ratings")
+    save(draw_redraws(drawn["fits"]), "play_redraws")
 
 
 if __name__ == "__main__":

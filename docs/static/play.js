@@ -1,12 +1,14 @@
-// The page Play. All numbers come from the two tables on the page.
+// The page Play. Its numbers come from two tables on the page, and from REDRAWS.
 
-const RULES = [
-  ["one worker", (share) => (share > 0 ? 1 : 0)],
-  ["a quarter", (share) => (share >= 0.25 ? 1 : 0)],
-  ["half", (share) => (share >= 0.5 ? 1 : 0)],
-  ["most (a tie counts half)", (share) => (share > 0.5 ? 1 : share === 0.5 ? 0.5 : 0)],
-];
 const FEW = 30; // ratings: a mean of fewer says little
+const RULES = [
+  ["one worker", (share) => Number(share > 0)],
+  ["a quarter", (share) => Number(share >= 0.25)],
+  ["half", (share) => Number(share >= 0.5)],
+  ["most (a tie counts half)", (share) => (Number(share > 0.5) + Number(share >= 0.5)) / 2],
+];
+
+// ---- shared by all three
 
 function readTable(name) {
   const [head, ...body] = document.querySelectorAll(`table.${name} tr`);
@@ -18,9 +20,9 @@ function readTable(name) {
   });
 }
 
-function choices(name, legend, words, chosen) {
+function choices(name, legend, words, start) {
   const buttons = words.map((word, i) => {
-    const checked = i === chosen ? " checked" : "";
+    const checked = i === start ? " checked" : "";
     return `<label><input type="radio" name="${name}" value="${i}"${checked}>${word}</label>`;
   });
   return `<fieldset><legend>${legend}</legend><div class="choices">${buttons.join("")}</div></fieldset>`;
@@ -30,95 +32,95 @@ function chosen(place, name) {
   return Number(place.querySelector(`[name=${name}]:checked`).value);
 }
 
-function total(rows, value) {
-  return rows.reduce((sum, row) => sum + row.answers * value(row), 0);
+// Bars stay the same elements, so that they move when a value changes.
+function addBars(labels, kinds) {
+  const rows = labels.map(
+    (label, i) => `<span>${label}</span><span class="bar ${kinds[i]}"><i></i></span><b></b>`,
+  );
+  return `<div class="bars">${rows.join("")}</div>`;
 }
 
-function bars(rows, most) {
-  return rows
-    .map(([label, value, text, kind]) => {
-      const width = (100 * Math.max(0, value)) / most;
-      return `<span>${label}</span><span class="bar ${kind}"><i style="width:${width}%"></i></span><b>${text}</b>`;
-    })
-    .join("");
+function setBars(place, values, texts, most) {
+  place.querySelectorAll(".bar i").forEach((bar, i) => {
+    bar.style.width = `${(100 * Math.max(0, values[i])) / most}%`;
+  });
+  place.querySelectorAll(".bars b").forEach((cell, i) => {
+    cell.textContent = texts[i];
+  });
 }
 
-function percent(part, whole, digits = 0) {
-  return `${((100 * part) / whole).toFixed(digits)} %`;
+function say(place, text) {
+  place.querySelector("[role=status]").innerHTML = text;
 }
+
+// ---- 279 answers
 
 function playAnswers(place) {
   const rows = readTable("play-answers");
   for (const row of rows) row.share = row.ticks / row.workers;
   rows.sort((a, b) => b.share - a.share);
-  const groups = [
-    ["error", "The expert sees an error", "expert"],
-    ["no error", "The expert sees none", ""],
-  ];
+  const groups = { error: "The expert sees an error", "no error": "The expert sees none" };
+  const dots = Object.keys(groups).map(
+    (label) => `<p data-text="${label}"></p><div class="dots" data-expert="${label}"></div>`,
+  );
   place.innerHTML =
     choices("rule", "An answer counts as wrong if this many workers say so:", RULES.map(([word]) => word), 3) +
-    '<div class="bars"></div><p role="status"></p>' +
-    groups.map(([label, , kind]) => `<p data-of="${label}"></p><div class="dots ${kind}" data-dots="${label}"></div>`).join("");
-  const all = total(rows, () => 1);
-  const expert = total(rows, (row) => (row.expert === "error" ? 1 : 0));
-  const single = total(rows, (row) => row.share);
+    addBars(["The expert", "A single worker", "Your rule"], ["first", "", ""]) +
+    '<p role="status"></p>' + dots.join("");
+
+  const sum = (part, value) => part.reduce((total, row) => total + row.answers * value(row), 0);
+  const answers = sum(rows, () => 1);
+  const rate = (part, value) => (100 * sum(part, value)) / sum(part, () => 1);
+  const expert = rate(rows, (row) => Number(row.expert === "error"));
+  const single = rate(rows, (row) => row.share);
 
   function show() {
-    const [word, counts] = RULES[chosen(place, "rule")];
-    const flagged = total(rows, (row) => counts(row.share));
-    place.querySelector(".bars").innerHTML = bars(
-      [
-        ["The expert", expert, percent(expert, all, 1), "expert"],
-        ["A single worker", single, percent(single, all, 1), ""],
-        ["Your rule", flagged, percent(flagged, all, 1), ""],
-      ],
-      0.55 * all,
-    );
-    const said = groups.map(([label, words]) => {
+    const counts = (row) => RULES[chosen(place, "rule")][1](row.share);
+    const flagged = rate(rows, counts);
+    const rates = [expert, single, flagged];
+    setBars(place, rates, rates.map((each) => `${each.toFixed(1)} %`), 55);
+    const gap = Math.abs(flagged - expert).toFixed(1);
+    const side = flagged < expert ? "below" : "above";
+    say(place, `Of ${answers} answers, your rule calls ${flagged.toFixed(1)} % wrong: ${gap} points ${side} the expert.`);
+    for (const [label, words] of Object.entries(groups)) {
       const part = rows.filter((row) => row.expert === label);
-      const size = total(part, () => 1);
-      const rate = percent(total(part, (row) => counts(row.share)), size);
-      place.querySelector(`[data-of="${label}"]`).innerHTML =
-        `<strong>${words}</strong> (${size} answers): your rule flags <strong>${rate}</strong>`;
-      place.querySelector(`[data-dots="${label}"]`).innerHTML = part
-        .map((row) => `<i style="--share:${row.share};--counts:${counts(row.share)}"></i>`.repeat(row.answers))
+      place.querySelector(`[data-text="${label}"]`).innerHTML =
+        `<strong>${words}:</strong> your rule flags <strong>${rate(part, counts).toFixed(0)} %</strong> of ${sum(part, () => 1)}`;
+      place.querySelector(`[data-expert="${label}"]`).innerHTML = part
+        .map((row) => `<i style="--share:${row.share};--counts:${counts(row)}"></i>`.repeat(row.answers))
         .join("");
-      return rate;
-    });
-    const points = (100 * (flagged - expert)) / all;
-    place.querySelector("[role=status]").textContent =
-      `Your rule ends ${Math.abs(points).toFixed(1)} points ${points < 0 ? "below" : "above"} the expert.`;
+    }
   }
 
   place.addEventListener("change", show);
   show();
 }
 
+// ---- rate an answer
+
 function playRatings(place) {
   const rows = readTable("play-ratings");
   const aspects = ["factuality", "amount", "formality"];
+  const legends = ["Factuality", "Amount of information", "Formality"];
   const levels = aspects.map((aspect) => [...new Set(rows.map((row) => row[aspect]))]);
-  const start = [3, 0, 1];
+  const start = ["entirely right", "says too little", "right tone"];
   place.innerHTML =
-    aspects.map((aspect, i) => choices(aspect, aspect, levels[i], start[i])).join("") +
-    '<div class="bars"></div><p role="status"></p><div class="two">' +
-    '<div><h3>What people said, in any tone</h3><div class="map"></div></div>' +
-    '<div><h3>The tree (left: no, right: yes)</h3><div class="tree"></div></div></div>';
+    aspects.map((aspect, i) => choices(aspect, legends[i], levels[i], levels[i].indexOf(start[i]))).join("") +
+    addBars(["People said", "Weighted sum", "Tree"], ["first", "", ""]) +
+    '<p role="status"></p><div class="two">' +
+    '<div><p><strong>What people said, any formality</strong></p><div class="map"></div></div>' +
+    '<div><p><strong>The tree:</strong> left is no, right is yes</p><div class="tree"></div></div></div>';
 
   function show() {
-    const [fact, amount, tone] = aspects.map((aspect, i) => levels[i][chosen(place, aspect)]);
-    const row = rows.find((each) => each.factuality === fact && each.amount === amount && each.formality === tone);
-    place.querySelector(".bars").innerHTML = bars(
-      [
-        ["People", row.mean, row.mean.toFixed(1), "expert"],
-        ["Tree", row.tree, row.tree.toFixed(1), ""],
-        ["Weighted sum", row["weighted sum"], row["weighted sum"].toFixed(1), ""],
-      ],
-      3,
-    );
-    place.querySelector("[role=status]").textContent =
-      `People: mean of ${row.ratings} ratings` + (row.ratings < FEW ? ", too few to rely on." : ".");
-    drawMap(place.querySelector(".map"), rows, levels, fact, amount);
+    const now = aspects.map((aspect, i) => levels[i][chosen(place, aspect)]);
+    const row = rows.find((each) => aspects.every((aspect, i) => each[aspect] === now[i]));
+    const values = [row.mean, row["weighted sum"], row.tree];
+    setBars(place, values, values.map((each) => each.toFixed(1)), 3);
+    const few = row.ratings < FEW ? ", <strong>too few to rely on</strong>" : "";
+    const gap = row["weighted sum"] - row.mean;
+    const more = gap < 0 ? "lower" : "higher";
+    say(place, `People: mean of ${row.ratings} ratings${few}. The weighted sum is ${Math.abs(gap).toFixed(1)} points ${more}.`);
+    drawMap(place.querySelector(".map"), rows, levels, now);
     drawTree(place.querySelector(".tree"), rows, row);
   }
 
@@ -126,7 +128,7 @@ function playRatings(place) {
   show();
 }
 
-function drawMap(map, rows, [facts, amounts], fact, amount) {
+function drawMap(map, rows, [facts, amounts], [fact, amount]) {
   let html = "<span></span>" + amounts.map((each) => `<span>${each}</span>`).join("");
   for (const right of [...facts].reverse()) {
     html += `<span class="row">${right}</span>`;
@@ -142,24 +144,69 @@ function drawMap(map, rows, [facts, amounts], fact, amount) {
 }
 
 // Each row has its path: three questions with replies. Boxes are what paths share.
-function drawTree(tree, rows, here) {
-  const pathOf = (row) => row["questions of the tree"].split(", ");
-  const asNumber = (row) => pathOf(row).map((step) => (step.endsWith("yes") ? 1 : 0)).join("");
-  const leaves = [...new Map(rows.map((row) => [asNumber(row), row])).entries()].sort();
+function drawTree(tree, rows, chosenRow) {
+  const steps = (row) => row["questions of the tree"].split(", ");
+  const replies = (row) => steps(row).map((step) => Number(step.endsWith("yes"))).join("");
+  const leaves = [...new Map(rows.map((row) => [replies(row), row])).values()];
+  leaves.sort((a, b) => replies(a).localeCompare(replies(b)));
+  const path = replies(chosenRow);
   let html = "";
   for (const level of [0, 1, 2]) {
-    const boxes = new Map(leaves.map(([path, row]) => [path.slice(0, level), pathOf(row)[level]]));
+    const boxes = new Map(leaves.map((row) => [replies(row).slice(0, level), steps(row)[level]]));
     for (const [before, step] of boxes) {
-      const on = asNumber(here).startsWith(before) ? "here" : "";
-      html += `<span class="${on}" style="grid-column:span ${8 >> level}">${step.split(":")[0]}?</span>`;
+      const here = path.startsWith(before) ? "here" : "";
+      html += `<span class="${here}" style="grid-column:span ${8 >> level}">${step.split(":")[0]}?</span>`;
     }
   }
-  for (const [path, row] of leaves) {
-    const on = path === asNumber(here) ? "here" : "";
-    html += `<span class="${on}"><small>${path.endsWith("1") ? "yes" : "no"}</small>${row.tree.toFixed(1)}</span>`;
+  for (const row of leaves) {
+    const here = replies(row) === path ? "here" : "";
+    html += `<span class="${here}">${row.tree.toFixed(1)}</span>`;
   }
   tree.innerHTML = html;
 }
 
+// ---- ask other prompts
+
+function playRedraws(place) {
+  const { errors, fits } = REDRAWS;
+  const labels = ["majority", "share"];
+  const penalties = [...new Set(fits.map((fit) => fit.penalty))];
+  const winner = (row) => errors[row.indexOf(Math.max(...row))];
+  place.innerHTML =
+    choices("labels", "An answer has an error", ["if most raters say so", "by the share of raters"], 0) +
+    choices("penalty", "Penalty of the Lasso", ["half", "the paper's", "double"], 1) +
+    '<p><button type="button">Ask 180 other prompts</button></p><p role="status"></p>' +
+    addBars(errors, errors.map(() => ""));
+  let redraw = -1; // before the first one: the prompts that were asked
+
+  function show() {
+    const fit = fits.find(
+      (each) => each.labels === labels[chosen(place, "labels")] && each.penalty === penalties[chosen(place, "penalty")],
+    );
+    const row = redraw < 0 ? fit.weights : fit.redraws[redraw];
+    const firsts = fit.redraws.map(winner);
+    const times = errors.map((error) => firsts.filter((each) => each === error).length);
+    setBars(place, row, row.map((each, i) => `${(each / 1000).toFixed(2)} · ${times[i]}`), 1900);
+    place.querySelectorAll(".bar").forEach((bar, i) => {
+      bar.classList.toggle("first", errors[i] === winner(row));
+    });
+    const which = redraw < 0 ? "The prompts that were asked" : `Redraw ${redraw + 1} of ${firsts.length}`;
+    const most = Math.max(...times);
+    say(
+      place,
+      `${which}: <strong>${winner(row)}</strong> comes first. In all ${firsts.length} redraws: ` +
+        `<strong>${errors[times.indexOf(most)]}</strong>, ${most} times.`,
+    );
+  }
+
+  place.querySelector("button").addEventListener("click", () => {
+    redraw = (redraw + 1) % fits[0].redraws.length;
+    show();
+  });
+  place.addEventListener("change", show);
+  show();
+}
+
 playAnswers(document.getElementById("play-answers"));
 playRatings(document.getElementById("play-ratings"));
+playRedraws(document.getElementById("play-redraws"));
