@@ -88,12 +88,14 @@ def replies(tree: DecisionTreeRegressor, asked: pd.DataFrame) -> list[str]:
 def redraws(data_source: str = "real") -> dict:
     """Fit the Lasso to resamples of prompts; give weights in thousandths of a point."""
     study = hosking.load_experiment_1(data_source)
+    majority = weights(study.answers(), hosking.TEN_ERRORS, "score", alpha=PENALTIES[1])
+    errors = majority["estimate"].sort_values(kind="stable").index.tolist()
     fits = []
     for labels_by in ("majority", "share"):
         rows = study.answers(labels_by)
         for penalty in PENALTIES:
             options = {"clusters": "prompt_id", "n_boot": N_REDRAWS, "seed": SEED}
-            fit = weights(rows, hosking.TEN_ERRORS, "score", alpha=penalty, **options)
+            fit = weights(rows, errors, "score", alpha=penalty, **options)
             fits.append(
                 {
                     "labels": labels_by,
@@ -102,7 +104,7 @@ def redraws(data_source: str = "real") -> dict:
                     "redraws": in_thousandths(-fit.estimates.draws),
                 }
             )
-    return {"errors": hosking.TEN_ERRORS, "fits": fits}
+    return {"errors": errors, "fits": fits}
 
 
 def in_thousandths(values: np.ndarray | pd.Series) -> list:
@@ -110,11 +112,13 @@ def in_thousandths(values: np.ndarray | pd.Series) -> list:
     return np.rint(1000 * np.asarray(values)).astype(int).tolist()
 
 
-def first_places(fit: dict) -> pd.Series:
+def first_places(drawn: dict, labels: str, penalty: float) -> pd.Series:
     """Count in how many redraws each error has the largest weight."""
-    drawn = pd.DataFrame(fit["redraws"], columns=hosking.TEN_ERRORS)
-    first = drawn.idxmax(axis="columns").value_counts()
-    return first.reindex(hosking.TEN_ERRORS, fill_value=0)
+    for fit in drawn["fits"]:
+        if (fit["labels"], fit["penalty"]) == (labels, penalty):
+            rows = pd.DataFrame(fit["redraws"], columns=drawn["errors"])
+    first = rows.idxmax(axis="columns").value_counts()
+    return first.reindex(drawn["errors"], fill_value=0)
 
 
 def draw_answers(counts: pd.DataFrame) -> plt.Figure:
@@ -174,16 +178,16 @@ def draw_ratings(table: pd.DataFrame) -> plt.Figure:
     return fig
 
 
-def draw_redraws(fits: list[dict]) -> plt.Figure:
+def draw_redraws(drawn: dict) -> plt.Figure:
     """Draw how often each error comes first, by the paper's penalty."""
     counts = {
-        f"labelled by {fit['labels']}": first_places(fit)
-        for fit in fits
-        if fit["penalty"] == PENALTIES[1]
+        "labelled by majority": first_places(drawn, "majority", PENALTIES[1]),
+        "labelled by share": first_places(drawn, "share", PENALTIES[1]),
     }
     counts = pd.DataFrame(counts)
-    counts = counts[counts.max(axis="columns") > 0].sort_values("labelled by majority")
+    counts = counts[counts.max(axis="columns") > 0]
     ax = counts.plot.barh(figsize=(7, 3.4), width=0.8)
+    ax.invert_yaxis()
     ax.set(xlabel=f"comes first, of {N_REDRAWS} redraws", ylabel="")
     return ax.figure
 
@@ -206,7 +210,7 @@ def main() -> None:
     (STATIC / "play_redraws.js").write_text(f"const REDRAWS = {text};\n")
     save(draw_answers(counts), "play_answers")
     save(draw_ratings(table), "play_ratings")
-    save(draw_redraws(drawn["fits"]), "play_redraws")
+    save(draw_redraws(drawn), "play_redraws")
 
 
 if __name__ == "__main__":

@@ -32,12 +32,15 @@ function chosen(place, name) {
   return Number(place.querySelector(`[name=${name}]:checked`).value);
 }
 
-// Bars stay the same elements, so that they move when a value changes.
-function addBars(labels, kinds) {
+// Bars stay the same elements, so that they move when a value changes. Without heads
+// each bar has one number beside it; with heads it has one for each head.
+function addBars(labels, kinds, heads = []) {
+  const numbers = "<b></b>".repeat(heads.length || 1);
   const rows = labels.map(
-    (label, i) => `<span>${label}</span><span class="bar ${kinds[i]}"><i></i></span><b></b>`,
+    (label, i) => `<span>${label}</span><span class="bar ${kinds[i]}"><i></i></span>${numbers}`,
   );
-  return `<div class="bars">${rows.join("")}</div>`;
+  const top = heads.length ? ["", "", ...heads].map((head) => `<em>${head}</em>`).join("") : "";
+  return `<div class="bars" style="--numbers:${heads.length || 1}">${top}${rows.join("")}</div>`;
 }
 
 function setBars(place, values, texts, most) {
@@ -47,6 +50,10 @@ function setBars(place, values, texts, most) {
   place.querySelectorAll(".bars b").forEach((cell, i) => {
     cell.textContent = texts[i];
   });
+}
+
+function withMinus(value, digits) {
+  return value.toFixed(digits).replace(/^-0(\.0*)?$/, "0$1").replace("-", "−");
 }
 
 function say(place, text) {
@@ -61,7 +68,7 @@ function playAnswers(place) {
   rows.sort((a, b) => b.share - a.share);
   const groups = { error: "The expert sees an error", "no error": "The expert sees none" };
   const dots = Object.keys(groups).map(
-    (label) => `<p data-text="${label}"></p><div class="dots" data-expert="${label}"></div>`,
+    (label) => `<p data-text="${label}"></p><div class="dots" data-expert="${label}" aria-hidden="true"></div>`,
   );
   place.innerHTML =
     choices("rule", "An answer counts as wrong if this many workers say so:", RULES.map(([word]) => word), 3) +
@@ -81,7 +88,7 @@ function playAnswers(place) {
     setBars(place, rates, rates.map((each) => `${each.toFixed(1)} %`), 55);
     const gap = Math.abs(flagged - expert).toFixed(1);
     const side = flagged < expert ? "below" : "above";
-    say(place, `Of ${answers} answers, your rule calls ${flagged.toFixed(1)} % wrong: ${gap} points ${side} the expert.`);
+    say(place, `Your rule ends <strong>${gap} points ${side}</strong> the expert, on the same ${answers} answers.`);
     for (const [label, words] of Object.entries(groups)) {
       const part = rows.filter((row) => row.expert === label);
       place.querySelector(`[data-text="${label}"]`).innerHTML =
@@ -108,39 +115,52 @@ function playRatings(place) {
     aspects.map((aspect, i) => choices(aspect, legends[i], levels[i], levels[i].indexOf(start[i]))).join("") +
     addBars(["People said", "Weighted sum", "Tree"], ["first", "", ""]) +
     '<p role="status"></p><div class="two">' +
-    '<div><p><strong>What people said, any formality</strong></p><div class="map"></div></div>' +
-    '<div><p><strong>The tree:</strong> left is no, right is yes</p><div class="tree"></div></div></div>';
+    '<div><p><strong>What people said, any formality</strong></p><div class="map" role="table" aria-label="Mean acceptability"></div></div>' +
+    '<div><p><strong>The tree:</strong> left is no, right is yes</p><div class="tree" role="img"></div></div></div>';
 
   function show() {
     const now = aspects.map((aspect, i) => levels[i][chosen(place, aspect)]);
     const row = rows.find((each) => aspects.every((aspect, i) => each[aspect] === now[i]));
     const values = [row.mean, row["weighted sum"], row.tree];
-    setBars(place, values, values.map((each) => each.toFixed(1)), 3);
-    const few = row.ratings < FEW ? ", <strong>too few to rely on</strong>" : "";
+    setBars(place, values, values.map((each) => `${withMinus(each, 1)} of 3`), 3);
+    const few = row.ratings < FEW ? ", <strong>too seldom to rely on</strong>" : "";
     const gap = row["weighted sum"] - row.mean;
-    const more = gap < 0 ? "lower" : "higher";
-    say(place, `People: mean of ${row.ratings} ratings${few}. The weighted sum is ${Math.abs(gap).toFixed(1)} points ${more}.`);
+    const side = gap < 0 ? "below" : "above";
+    say(
+      place,
+      `People chose these three ${row.ratings} times${few}. ` +
+        `The weighted sum is <strong>${Math.abs(gap).toFixed(1)} points ${side}</strong> what they said.`,
+    );
     drawMap(place.querySelector(".map"), rows, levels, now);
     drawTree(place.querySelector(".tree"), rows, row);
   }
 
   place.addEventListener("change", show);
+  place.querySelector(".map").addEventListener("click", (event) => {
+    for (const [aspect, level] of Object.entries(event.target.dataset)) {
+      place.querySelector(`[name=${aspect}][value="${level}"]`).checked = true;
+    }
+    show();
+  });
   show();
 }
 
 function drawMap(map, rows, [facts, amounts], [fact, amount]) {
-  let html = "<span></span>" + amounts.map((each) => `<span>${each}</span>`).join("");
-  for (const right of [...facts].reverse()) {
-    html += `<span class="row">${right}</span>`;
-    for (const extent of amounts) {
+  const asRow = (cells) => `<div role="row">${cells.join("")}</div>`;
+  const heads = ["", ...amounts].map((each) => `<span role="columnheader">${each}</span>`);
+  const lines = [...facts].reverse().map((right) => {
+    const cells = amounts.map((extent) => {
       const cell = rows.filter((row) => row.factuality === right && row.amount === extent);
       const ratings = cell.reduce((sum, row) => sum + row.ratings, 0);
       const mean = cell.reduce((sum, row) => sum + row.ratings * row.mean, 0) / ratings;
-      const here = right === fact && extent === amount ? " here" : "";
-      html += `<span class="cell${here}" style="--points:${mean.toFixed(3)}">${mean.toFixed(2)}</span>`;
-    }
-  }
-  map.innerHTML = html;
+      const here = right === fact && extent === amount;
+      const levels = `data-factuality="${facts.indexOf(right)}" data-amount="${amounts.indexOf(extent)}"`;
+      const style = `style="--points:${mean.toFixed(3)}" aria-current="${here}"`;
+      return `<span role="cell" ${levels} ${style}>${mean.toFixed(2)}</span>`;
+    });
+    return asRow([`<span role="rowheader">${right}</span>`, ...cells]);
+  });
+  map.innerHTML = asRow(heads) + lines.join("");
 }
 
 // Each row has its path: three questions with replies. Boxes are what paths share.
@@ -163,6 +183,8 @@ function drawTree(tree, rows, chosenRow) {
     html += `<span class="${here}">${row.tree.toFixed(1)}</span>`;
   }
   tree.innerHTML = html;
+  const asked = chosenRow["questions of the tree"];
+  tree.setAttribute("aria-label", `${asked}. The tree predicts ${chosenRow.tree.toFixed(1)}.`);
 }
 
 // ---- ask other prompts
@@ -173,10 +195,10 @@ function playRedraws(place) {
   const penalties = [...new Set(fits.map((fit) => fit.penalty))];
   const winner = (row) => errors[row.indexOf(Math.max(...row))];
   place.innerHTML =
-    choices("labels", "An answer has an error", ["if most raters say so", "by the share of raters"], 0) +
+    choices("labels", "An answer has an error", ["if most raters say so (a tie counts half)", "by the share of raters"], 0) +
     choices("penalty", "Penalty of the Lasso", ["half", "the paper's", "double"], 1) +
-    '<p><button type="button">Ask 180 other prompts</button></p><p role="status"></p>' +
-    addBars(errors, errors.map(() => ""));
+    '<p><button type="button">Redraw 180 prompts</button></p><p role="status"></p>' +
+    addBars(errors, errors.map(() => ""), ["weight", "first"]);
   let redraw = -1; // before the first one: the prompts that were asked
 
   function show() {
@@ -186,7 +208,7 @@ function playRedraws(place) {
     const row = redraw < 0 ? fit.weights : fit.redraws[redraw];
     const firsts = fit.redraws.map(winner);
     const times = errors.map((error) => firsts.filter((each) => each === error).length);
-    setBars(place, row, row.map((each, i) => `${(each / 1000).toFixed(2)} · ${times[i]}`), 1900);
+    setBars(place, row, row.flatMap((each, i) => [withMinus(each / 1000, 2), `${times[i]}×`]), 1900);
     place.querySelectorAll(".bar").forEach((bar, i) => {
       bar.classList.toggle("first", errors[i] === winner(row));
     });
