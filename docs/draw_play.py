@@ -86,7 +86,7 @@ def replies(tree: DecisionTreeRegressor, asked: pd.DataFrame) -> list[str]:
 
 
 def redraws(data_source: str = "real") -> dict:
-    """Fit the Lasso to resamples of prompts; give weights in thousandths of a point."""
+    """Fit the Lasso to resamples of prompts; give weights in 1/10,000 of a point."""
     study = hosking.load_experiment_1(data_source)
     majority = weights(study.answers(), hosking.TEN_ERRORS, "score", alpha=PENALTIES[1])
     errors = majority["estimate"].sort_values(kind="stable").index.tolist()
@@ -100,16 +100,16 @@ def redraws(data_source: str = "real") -> dict:
                 {
                     "labels": labels_by,
                     "penalty": penalty,
-                    "weights": in_thousandths(-fit["estimate"]),
-                    "redraws": in_thousandths(-fit.estimates.draws),
+                    "weights": in_small_units(-fit["estimate"]),
+                    "redraws": in_small_units(-fit.estimates.draws),
                 }
             )
     return {"errors": errors, "fits": fits}
 
 
-def in_thousandths(values: np.ndarray | pd.Series) -> list:
-    """Round to thousandths, as whole numbers."""
-    return np.rint(1000 * np.asarray(values)).astype(int).tolist()
+def in_small_units(values: np.ndarray | pd.Series) -> list:
+    """Round to 1/10,000, as whole numbers."""
+    return np.rint(10_000 * np.asarray(values)).astype(int).tolist()
 
 
 def first_places(drawn: dict, labels: str, penalty: float) -> pd.Series:
@@ -119,6 +119,19 @@ def first_places(drawn: dict, labels: str, penalty: float) -> pd.Series:
             rows = pd.DataFrame(fit["redraws"], columns=drawn["errors"])
     first = rows.idxmax(axis="columns").value_counts()
     return first.reindex(drawn["errors"], fill_value=0)
+
+
+def summary_of_redraws(drawn: dict) -> pd.DataFrame:
+    """Give weights, and how often each error comes first, in words."""
+    table = pd.DataFrame(index=pd.Index(drawn["errors"], name="error"))
+    for fit in drawn["fits"]:
+        first = first_places(drawn, fit["labels"], fit["penalty"])
+        said = [
+            f"{weight / 10_000:.2f}, first {times}×"
+            for weight, times in zip(fit["weights"], first, strict=True)
+        ]
+        table[f"{fit['labels']}, penalty {fit['penalty']}"] = said
+    return table.reset_index()
 
 
 def draw_answers(counts: pd.DataFrame) -> plt.Figure:
@@ -204,8 +217,13 @@ def main() -> None:
     """Write the tables, the redraws and the pictures."""
     show.use_style()
     counts, table, drawn = answers(), ratings(), redraws()
-    (STATIC / "play_answers.csv").write_bytes(to_csv_bytes(counts, index=False))
-    (STATIC / "play_ratings.csv").write_bytes(to_csv_bytes(table, index=False))
+    tables = {
+        "play_answers": counts,
+        "play_ratings": table,
+        "play_redraws": summary_of_redraws(drawn),
+    }
+    for name, values in tables.items():
+        (STATIC / f"{name}.csv").write_bytes(to_csv_bytes(values, index=False))
     text = json.dumps(drawn, separators=(",", ":"))
     (STATIC / "play_redraws.js").write_text(f"const REDRAWS = {text};\n")
     save(draw_answers(counts), "play_answers")

@@ -59,8 +59,12 @@ def results() -> pd.Series:
     return table.set_index(["name", "part"])["estimate"]
 
 
-def test_tables_follow_from_the_summaries(draw_play):
-    tables = {"play_answers": draw_play.answers(), "play_ratings": draw_play.ratings()}
+def test_tables_follow_from_summaries_and_redraws(draw_play, drawn):
+    tables = {
+        "play_answers": draw_play.answers(),
+        "play_ratings": draw_play.ratings(),
+        "play_redraws": draw_play.summary_of_redraws(drawn),
+    }
     for name, table in tables.items():
         committed = (STATIC / f"{name}.csv").read_bytes()
         assert committed == to_csv_bytes(table, index=False)
@@ -123,8 +127,10 @@ def test_lasso_weights_are_those_of_the_notebook(draw_play, drawn, results):
     for fit in drawn["fits"]:
         if fit["penalty"] == 0.01:
             expected = results[f"hosking.lasso.{fit['labels']}"][drawn["errors"]]
-            weights = [weight / 1000 for weight in fit["weights"]]
-            assert weights == pytest.approx(expected.tolist(), abs=0.001)
+            weights = [weight / 10_000 for weight in fit["weights"]]
+            assert weights == pytest.approx(expected.tolist(), abs=0.0001)
+            shown = [f"{weight:.2f}" for weight in weights]
+            assert shown == [f"{weight:.2f}" for weight in expected]
     first = draw_play.first_places(drawn, "majority", 0.01)
     table = pd.read_csv(paths.ROOT / "results" / "results.csv").set_index("name")
     share = table.loc["hosking.lasso.refusal_strongest", "share"]

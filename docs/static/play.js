@@ -1,6 +1,7 @@
 // The page Play. Its numbers come from two tables on the page, and from REDRAWS.
 
 const FEW = 30; // ratings: a mean of fewer says little
+const MOST = 19000; // 1/10,000 of a point: no weight is larger
 const RULES = [
   ["one worker", (share) => Number(share > 0)],
   ["a quarter", (share) => Number(share >= 0.25)],
@@ -123,14 +124,13 @@ function playRatings(place) {
     const row = rows.find((each) => aspects.every((aspect, i) => each[aspect] === now[i]));
     const values = [row.mean, row["weighted sum"], row.tree];
     setBars(place, values, values.map((each) => `${withMinus(each, 1)} of 3`), 3);
-    const few = row.ratings < FEW ? ", <strong>too seldom to rely on</strong>" : "";
     const gap = row["weighted sum"] - row.mean;
     const side = gap < 0 ? "below" : "above";
-    say(
-      place,
-      `People chose these three ${row.ratings} times${few}. ` +
-        `The weighted sum is <strong>${Math.abs(gap).toFixed(1)} points ${side}</strong> what they said.`,
-    );
+    const compared =
+      row.ratings < FEW
+        ? "<strong>too few to rely on</strong>."
+        : `and the weighted sum is <strong>${Math.abs(gap).toFixed(1)} points ${side}</strong> their mean.`;
+    say(place, `People chose these three in ${row.ratings.toLocaleString("en")} ratings, ${compared}`);
     drawMap(place.querySelector(".map"), rows, levels, now);
     drawTree(place.querySelector(".tree"), rows, row);
   }
@@ -198,7 +198,7 @@ function playRedraws(place) {
     choices("labels", "An answer has an error", ["if most raters say so (a tie counts half)", "by the share of raters"], 0) +
     choices("penalty", "Penalty of the Lasso", ["half", "the paper's", "double"], 1) +
     '<p><button type="button">Redraw 180 prompts</button></p><p role="status"></p>' +
-    addBars(errors, errors.map(() => ""), ["weight", "first"]);
+    addBars(errors, errors.map(() => ""), ["weight", "came first"]);
   let redraw = -1; // before the first one: the prompts that were asked
 
   function show() {
@@ -208,15 +208,16 @@ function playRedraws(place) {
     const row = redraw < 0 ? fit.weights : fit.redraws[redraw];
     const firsts = fit.redraws.map(winner);
     const times = errors.map((error) => firsts.filter((each) => each === error).length);
-    setBars(place, row, row.flatMap((each, i) => [withMinus(each / 1000, 2), `${times[i]}×`]), 1900);
+    setBars(place, row, row.flatMap((each, i) => [withMinus(each / 10000, 2), `${times[i]}×`]), MOST);
     place.querySelectorAll(".bar").forEach((bar, i) => {
+      bar.style.setProperty("--asked", Math.max(0, fit.weights[i]) / MOST);
       bar.classList.toggle("first", errors[i] === winner(row));
     });
     const which = redraw < 0 ? "The prompts that were asked" : `Redraw ${redraw + 1} of ${firsts.length}`;
     const most = Math.max(...times);
     say(
       place,
-      `${which}: <strong>${winner(row)}</strong> comes first. In all ${firsts.length} redraws: ` +
+      `${which}: <strong>${winner(row)}</strong> comes first. Most often in ${firsts.length} redraws: ` +
         `<strong>${errors[times.indexOf(most)]}</strong>, ${most} times.`,
     );
   }
