@@ -38,6 +38,7 @@ FIRST_CELLS = (
     "22_decision_tree",
     "24_automatic_evaluators",
     "51_crowd_vs_expert",
+    "60_other_data",
 )
 PLACES = (
     r"sections?|figures?|tables?|notebooks?|appendix|chapters?|pages?|cells?"
