@@ -22,13 +22,13 @@ import pandas as pd
 import pandera.pandas as pa
 
 from helpers import paths
+from helpers.aggregation import aggregate
 from helpers.data import published, registry, tables
 from helpers.data.columns import check
 from helpers.data.columns import hosking as columns
 from helpers.data.columns.hosking import ERRORS_1, ERRORS_2, FACTORS
 from helpers.data.raters import anonymise
 from helpers.simulate import hosking as simulated
-from helpers.stats.aggregation import aggregate
 
 SYSTEM_NAMES = {
     "command_52B_v14_20230622": "Command 52B",

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import text
+from helpers.aggregation import aggregate
 from helpers.data import registry, tables
 from helpers.data.columns import check
 from helpers.data.columns import kamoda as columns
@@ -31,7 +32,6 @@ from helpers.simulate.kamoda import (
     kamoda_texts,
     simulated_expert_verdicts,
 )
-from helpers.stats.aggregation import aggregate
 
 __all__ = [
     "ASPECTS",
