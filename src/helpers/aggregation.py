@@ -64,8 +64,8 @@ def aggregate(
     n_unnamed = frame[by].isna().any(axis=1).sum()
     if n_unnamed:
         raise OptionError(
-            f"{n_unnamed} of {len(frame)} rows have no {' or no '.join(by)}: fill it in "
-            "or leave these rows out"
+            f"{n_unnamed} of {len(frame)} rows have no {' or no '.join(by)}: "
+            "fill it in or leave these rows out"
         )
     items = frame.groupby(by)
     table = frame.drop_duplicates(by).set_index(by)[list(first)].sort_index()
