@@ -77,6 +77,7 @@ nbval: .venv
 
 refresh: .venv
 	$(RUN) refresh
+	.venv/bin/python docs/draw_play.py
 
 compare: .venv
 	$(RUN) compare

@@ -40,6 +40,7 @@ FIRST_CELLS = (
     "50_robustness",
     "51_crowd_vs_expert",
     "52_plan_a_study",
+    "60_other_data",
 )
 PLACES = (
     r"sections?|figures?|tables?|notebooks?|appendix|chapters?|pages?|cells?"

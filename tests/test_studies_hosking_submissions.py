@@ -182,15 +182,6 @@ def test_no_identifier_of_a_participant_is_left():
     assert not re.search(r"anna|bert|cleo|_s\d", ratings.to_csv())
 
 
-def test_simulated_raters_of_two_groups_keep_their_labels():
-    found = hosking_submissions.same_raters(
-        1, ["errors", "unbiased"], "simulated", seed=3
-    )
-    for group, ratings in found.items():
-        expected = hosking_submissions.single_ratings(1, group, "simulated", seed=3)
-        pd.testing.assert_frame_equal(ratings, expected)
-
-
 @pytest.mark.parametrize(("experiment", "name"), [(1, "unbiased"), (2, "errors")])
 def test_simulated_ratings_are_those_of_the_simulated_tables(experiment, name):
     study = getattr(hosking, f"load_experiment_{experiment}")("simulated", seed=3)
@@ -287,19 +278,6 @@ def test_the_reasons_for_exclusions_are_what_the_files_show(real_data):
             assert excluded[line]["id"] in pairs
             assert failed == (reason == "failed both attention checks")
             assert (not asked <= answers.keys()) == (reason == "incomplete")
-
-
-def test_many_people_scored_on_one_form_and_checked_errors_on_another(real_data):
-    found = hosking_submissions.same_raters(1, ["errors", "unbiased"], real_data)
-    for group, ratings in found.items():
-        single = hosking_submissions.single_ratings(1, group, real_data)
-        others = list(single.columns.drop("rater_id"))
-        pd.testing.assert_frame_equal(ratings[others], single[others])
-        assert ratings["rater_id"].nunique() == single["rater_id"].nunique()
-    scores = found["unbiased"]
-    marked = scores["rater_id"].isin(found["errors"]["rater_id"])
-    assert scores["rater_id"][marked].nunique() == 182
-    assert marked.sum() == 2392
 
 
 def test_all_datasets_of_experiment_2_are_reported_and_not_all_of_experiment_1(loaded):

@@ -488,8 +488,8 @@ class Experiment2:
 def load_experiment_1(data_source: str = "real", seed: int = 0) -> Experiment1:
     """Load experiment 1: 900 outputs, 4,440 ratings by each of two groups.
 
-    Who gave a rating is not in these tables: `hosking_submissions.single_ratings` and
-    `hosking_submissions.same_raters` give the same ratings with people, ``rater_id``.
+    Who gave a rating is not in these tables: the method `ratings` gives the same
+    ratings with people, ``rater_id``.
 
     Parameters
     ----------
@@ -523,8 +523,8 @@ def load_experiment_1(data_source: str = "real", seed: int = 0) -> Experiment1:
 def load_experiment_2(data_source: str = "real", seed: int = 0) -> Experiment2:
     """Load experiment 2: 1,500 outputs, 7,200 ratings by each of three groups.
 
-    Who gave a rating is not in these tables: `hosking_submissions.single_ratings` and
-    `hosking_submissions.same_raters` give the same ratings with people, ``rater_id``.
+    Who gave a rating is not in these tables: the method `ratings` gives the same
+    ratings with people, ``rater_id``.
 
     Parameters
     ----------

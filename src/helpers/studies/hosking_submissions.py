@@ -167,39 +167,6 @@ def single_ratings(
     return _behind_averages(ratings)
 
 
-def same_raters(
-    experiment: int, groups: Collection[str], data_source: str = "real", seed: int = 0
-) -> dict[str, pd.DataFrame]:
-    """Load the single ratings of several forms, in which a person has one label.
-
-    Parameters
-    ----------
-    experiment, data_source, seed
-        As `load_submissions`.
-    groups : collection of str
-        Forms as in `load_submissions`.
-
-    Returns
-    -------
-    dict of str to pandas.DataFrame
-        For each form the rows of `single_ratings`, in the same order, with other labels
-        of raters: whoever filled in two forms has one label.
-
-    Raises
-    ------
-    registry.DataError, tables.BadTableError
-        If a file cannot be had or is not as expected.
-
-    Examples
-    --------
-    >>> groups = same_raters(1, ["errors", "unbiased"], "simulated")
-    >>> len(groups["unbiased"])
-    4080
-    """
-    submitted = submissions_of_same_raters(experiment, groups, data_source, seed)
-    return {group: _behind_averages(rows) for group, rows in submitted.items()}
-
-
 def submissions_of_same_raters(
     experiment: int, groups: Collection[str], data_source: str, seed: int
 ) -> dict[str, pd.DataFrame]:
