@@ -37,7 +37,9 @@ FIRST_CELLS = (
     "21_weighted_aspect_regression",
     "22_decision_tree",
     "24_automatic_evaluators",
+    "50_robustness",
     "51_crowd_vs_expert",
+    "52_plan_a_study",
     "60_other_data",
 )
 PLACES = (
@@ -73,6 +75,7 @@ ALLOWED = {
     "21_weighted_aspect_regression": FOUR,
     "22_decision_tree": FOUR | {"points of 3": "scale of the ratings"},
     "24_automatic_evaluators": GPT_4,
+    "52_plan_a_study": {"difference of 0.25 points": "what a study is to find"},
 }
 
 NUMBER = r"[−-]?\d+(?:,\d{3})*(?:\.\d+)?"

@@ -233,35 +233,6 @@ def _show(png: bytes, alt: str, caption: str) -> None:
         display(Markdown(caption))
 
 
-def interactive(chart: object) -> None:
-    """Show an Altair chart that JupyterLab and the site draw without the network.
-
-    GitHub shows no such charts, so a static figure has to say the same.
-
-    Parameters
-    ----------
-    chart : altair.TopLevelMixin
-        Any chart.
-
-    Examples
-    --------
-    >>> import altair
-    >>> scores = pd.DataFrame({"answers": [700, 200], "score": ["good", "bad"]})
-    >>> interactive(altair.Chart(scores).mark_bar().encode(x="answers", y="score"))
-    <an interactive chart: open this notebook in JupyterLab, or the site>
-    """
-    specification = chart.to_dict()
-    # the version that JupyterLab brings along; what we draw is the same in both
-    specification["$schema"] = "https://vega.github.io/schema/vega-lite/v5.json"
-    words = "<an interactive chart: open this notebook in JupyterLab, or the site>"
-    if not _in_notebook():
-        print(words)
-    else:
-        from IPython.display import display
-
-        display({INTERACTIVE: specification, "text/plain": words}, raw=True)
-
-
 def as_png(fig: Figure, source: str) -> bytes:
     """Draw a figure in 256 colours, with a watermark unless its data are real."""
     if source != "real":

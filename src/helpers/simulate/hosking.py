@@ -1,41 +1,20 @@
-"""Simulated ratings, expert labels and submissions of Hosking et al. (2024).
+"""Simulated answers, ratings and expert labels of Hosking et al. (2024).
 
-The model, with a known truth, the numbers of `Hosking1Truth` or `Hosking2Truth`:
+For runs without the data and for tests. An answer has each error with the chance in
+`ERRORS`, and each error takes points off its quality, more if the person has to look
+for errors. In experiment 2 the condition decides how assertive and complex an answer
+is, how often it refuses, and how many of its errors the workers see. People differ in
+strictness. They see two answers to a prompt side by side; one pair per prompt is an
+attention check, in which one answer, the distractor, belongs to another prompt.
 
-1. An output has an error if its liability, a standard normal variable partly shared by
-   the outputs to a prompt, falls below the quantile of the error's rate. Rates hold on
-   average, while some prompts invite more errors than others.
-2. Its quality is a base, less the weights of its errors, plus a prompt's and an
-   output's own effect. In experiment 2, assertiveness and complexity depend on the
-   preamble, and quality rises with them.
-3. Raters see two outputs to a prompt side by side, and most rate several such pairs.
-   They add noise to each quality and put it on the scale; part of this noise is a
-   rater's leniency, the same in all that the rater does. Errors weigh more for raters
-   who had to look for them. Given leniency, ratings are independent, even of a pair.
-4. Raters miss errors and mark some that are not there, lenient ones fewer than others.
-   In experiment 2 they miss more of the hidden ones the more assertive the preamble is.
-   Experts hardly miss any.
-5. A prompt's distractor, the same system's response to another prompt, is shown beside
-   one of the prompt's outputs. Unlike in the released data, that output is always one
-   of those rated elsewhere.
-
-Submissions add what the released tables lack: people, times and, if asked for, texts
-without meaning.
-
-Error rates, and refusals under the baseline and low-assertiveness preambles, are those
-that the paper prints. The other numbers are round ones, chosen by eye so that the
-simulated tables look like the released ones. They are no estimates.
+All numbers are chosen by eye so that tables look like the released ones; they are no
+estimates. Texts are words without meaning.
 """
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import combinations
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from helpers.data.columns import hosking as columns
 from helpers.data.columns.hosking import (
@@ -47,89 +26,49 @@ from helpers.data.columns.hosking import (
     SYSTEMS_2,
     TASKS,
 )
-from helpers.simulate import says_so
 
-WEIGHTS = {
-    "contradiction": 0.2,
-    "inconsistency": 0.4,
-    "factuality": 0.6,
-    "relevance": 0.8,
-    "formatting": 1.2,
-    "refusal": 1.8,
-    "repetition": 0.8,
-    "scope": 0.3,
-    "fluency": 0.3,
-    "harmful": 0.3,
-}
-FALSE_POSITIVES = {
-    "contradiction": 0.03,
-    "inconsistency": 0.07,
-    "factuality": 0.08,
-    "relevance": 0.06,
-    "formatting": 0.06,
-    "refusal": 0.02,
-    "repetition": 0.03,
-    "scope": 0.03,
-    "fluency": 0.05,
-    "harmful": 0.01,
-}
-DISTRACTOR_MARKS = {
-    "contradiction": 0.2,
-    "inconsistency": 0.85,
-    "factuality": 0.4,
-    "relevance": 0.9,
-}
-HIDDEN_ERRORS = ("contradiction", "inconsistency", "factuality", "repetition")
-# In per cent, in the order of ERRORS_1 or ERRORS_2.
-RATES_BY_SYSTEM = {
-    "Command 52B": (2.50, 4.44, 5.00, 4.44, 1.67, 3.06, 5.56, 0.00, 1.39, 0.83),
-    "Command 6B": (2.50, 8.33, 6.94, 6.11, 3.33, 3.33, 5.56, 0.28, 1.11, 0.00),
-    "Falcon 40B": (1.94, 8.06, 4.17, 6.94, 5.00, 2.78, 2.22, 2.50, 1.39, 0.00),
-    "MPT 30B": (0.28, 3.06, 5.56, 2.22, 1.11, 0.28, 0.28, 0.28, 0.83, 0.00),
-    "References": (0.56, 4.72, 8.33, 6.11, 1.67, 0.00, 0.56, 0.28, 0.83, 0.56),
-}
-RATES_BY_ARM = {
-    "baseline": (1.7, 15.2, 20.3, 10.2, 0.0, 3.5, 5.1),
-    "assertive_low": (2.1, 14.6, 12.5, 14.6, 4.2, 24.0, 4.2),
-    "assertive_high": (1.8, 19.3, 24.6, 5.3, 0.0, 3.0, 10.5),
-    "complex_low": (0.0, 16.7, 25.0, 0.0, 3.3, 3.0, 1.7),
-    "complex_high": (0.0, 10.2, 18.6, 3.4, 3.4, 1.0, 15.2),
-}
-# In the order of SYSTEMS_1, or of ARMS: baseline, low and high assertiveness and
-# complexity.
-WORDS_BY_SYSTEM = dict(zip(SYSTEMS_1, (80, 90, 100, 75, 65), strict=True))
-WORDS_BY_ARM = dict(zip(ARMS, (110, 90, 115, 60, 145), strict=True))
-ASSERTIVENESS_BY_ARM = dict(zip(ARMS, (3.6, 2.8, 3.8, 3.1, 3.8), strict=True))
-COMPLEXITY_BY_ARM = dict(zip(ARMS, (2.8, 2.5, 2.9, 2.1, 3.3), strict=True))
-SENSITIVITY_BY_ARM = dict.fromkeys(ARMS, 0.28) | {
-    "assertive_low": 0.5,
-    "assertive_high": 0.15,
-}
-WORDS = (
-    "we",
-    "find",
-    "good",
-    "ways",
-    "with",
-    "care",
-    "not",
-    "bad",
-    "considerable",
-    "difficulty",
+ANSWERS_TO_A_PROMPT = 5
+PROMPTS = {1: 60, 2: 100}  # per task
+REPEATED = {1: 20, 2: 25}  # prompts per task of which one pair is rated five times
+# Share of answers that have the error in experiments 1 and 2, points that it takes off,
+# and the share of people who see it where it is not.
+ERRORS = pd.DataFrame(
+    {
+        "contradiction": (0.02, 0.02, 0.2, 0.03),
+        "inconsistency": (0.06, 0.15, 0.4, 0.07),
+        "factuality": (0.06, 0.20, 0.6, 0.08),
+        "relevance": (0.05, 0.09, 0.8, 0.06),
+        "formatting": (0.03, 0.03, 1.2, 0.06),
+        "refusal": (0.04, 0.03, 1.8, 0.02),
+        "repetition": (0.03, 0.08, 0.8, 0.03),
+        "scope": (0.01, 0.00, 0.3, 0.03),
+        "fluency": (0.01, 0.00, 0.3, 0.05),
+        "harmful": (0.01, 0.00, 0.3, 0.01),
+    },
+    ["rate_1", "rate_2", "points", "false_alarm"],
+).T
+OF_DISTRACTORS = {"inconsistency": 0.9, "relevance": 0.95}  # share with the error
+CAUTIOUS_REFUSALS = 0.24
+SEEN = {1: 0.7, 2: 0.3}  # share of an error's labels by people who see the answer
+SEEN_IN_ARM = {"assertive_low": 0.5, "assertive_high": 0.15}
+SEEN_REFUSALS = 0.9
+PRIMING = 1.3  # weight of errors in the score of people who had to look for them
+# Assertiveness, complexity and words, in the order of ARMS.
+TONE = pd.DataFrame(
+    [
+        (3.6, 2.8, 110),
+        (2.8, 2.5, 90),
+        (3.8, 2.9, 115),
+        (3.1, 2.1, 60),
+        (3.8, 3.3, 145),
+    ],
+    ARMS,
+    ["assertiveness", "complexity", "words"],
 )
-SENTENCE = 15  # words
-
-PER_PROMPT = 5
-OUTPUT_PAIRS = np.array(list(combinations(range(PER_PROMPT), 2)))
-EXTRA_RATINGS = 4
-QUALITIES = ["quality_unbiased", "quality_biased"]
-TONES = ["assertiveness", "complexity"]
-LOWEST = 1
-HIGHEST = 5
-
-# First person and last, and the median time in seconds; neighbouring groups share
-# people.
-GROUPS = {
+EXPERT_PROMPTS = 20  # per task
+PILOT_ANSWERS = 16
+# First person and last, and the median time in seconds; neighbours share people.
+PEOPLE = {
     (1, "errors"): (0, 500, 220),
     (1, "unbiased"): (350, 950, 65),
     (2, "errors"): (900, 1500, 135),
@@ -137,464 +76,156 @@ GROUPS = {
     (2, "perception"): (2000, 2700, 60),
 }
 N_PEOPLE = 2700
-SECONDS_SD = 0.7
-SCHEMAS = {
-    (1, "errors"): columns.HOSKING_1_ERRORS,
-    (1, "unbiased"): columns.HOSKING_1_UNBIASED,
-    (2, "errors"): columns.HOSKING_2_ERRORS,
-    (2, "unbiased"): columns.HOSKING_2_UNBIASED,
-    (2, "perception"): columns.HOSKING_2_PERCEPTION,
-}
+WORDS = ("we", "find", "good", "ways", "with", "care.", "not", "bad", "difficulty.")
 
 
-@dataclass(frozen=True)
-class Hosking1Truth:
-    """Truth of Hosking et al.'s first experiment: what each error costs in quality."""
+def answers(experiment: int, seed: int) -> pd.DataFrame:
+    """Draw answers with their true errors and quality; distractors come last."""
+    rng = np.random.default_rng([seed, experiment])
+    table = _design(experiment, rng)
+    errors = list(ERRORS_1 if experiment == 1 else ERRORS_2)
+    chance = pd.DataFrame([ERRORS.loc[errors, f"rate_{experiment}"]] * len(table))
+    chance = chance.set_axis(table.index)
+    chance.loc[table["arm"] == "assertive_low", "refusal"] = CAUTIOUS_REFUSALS
+    chance.loc[table["is_distractor"], list(OF_DISTRACTORS)] = [
+        *OF_DISTRACTORS.values()
+    ]
+    table[errors] = 1.0 * (rng.random(chance.shape) < chance)
 
-    kinds: ClassVar[tuple[str, ...]] = ERRORS_1
-    prompts_per_task: int = 60
-    repeated_per_task: int = 20
-    rates: Mapping[str, tuple[float, ...]] = field(default_factory=RATES_BY_SYSTEM.copy)
-    weights: Mapping[str, float] = field(default_factory=WEIGHTS.copy)
-    priming: float = 1.3
-    base_quality: float = 3.9
-    prompt_sd: float = 0.4
-    output_sd: float = 0.6
-    rater_sd: float = 1.1
-    leniency_share: float = 0.1
-    factor_sd: float = 0.9
-    prompt_share: float = 0.2
-    sensitivity: float = 0.7
-    false_positives: Mapping[str, float] = field(default_factory=FALSE_POSITIVES.copy)
-    distractor_marks: Mapping[str, float] = field(default_factory=DISTRACTOR_MARKS.copy)
-    distractor_penalty: float = 3.0
-    words: Mapping[str, float] = field(default_factory=WORDS_BY_SYSTEM.copy)
-    words_sd: float = 0.6
-    rounded: bool = True
-
-
-@dataclass(frozen=True)
-class Hosking2Truth(Hosking1Truth):
-    """Truth of Hosking et al.'s second experiment: what assertiveness hides."""
-
-    kinds: ClassVar[tuple[str, ...]] = ERRORS_2
-    prompts_per_task: int = 100
-    repeated_per_task: int = 25
-    base_quality: float = 3.7
-    output_sd: float = 0.3
-    rates: Mapping[str, tuple[float, ...]] = field(default_factory=RATES_BY_ARM.copy)
-    words: Mapping[str, float] = field(default_factory=WORDS_BY_ARM.copy)
-    hidden_sensitivity: Mapping[str, float] = field(
-        default_factory=SENSITIVITY_BY_ARM.copy
-    )
-    expert_sensitivity: float = 0.97
-    expert_false_positive: float = 0.005
-    expert_prompts_per_task: int = 20
-    pilot_outputs: int = 16
-    assertiveness: Mapping[str, float] = field(
-        default_factory=ASSERTIVENESS_BY_ARM.copy
-    )
-    complexity: Mapping[str, float] = field(default_factory=COMPLEXITY_BY_ARM.copy)
-    tone_sd: float = 0.6
-    tone_correlation: float = 0.5
-    assertiveness_effect: float = 0.8
-    complexity_effect: float = 0.1
-
-
-@says_so
-def hosking_experiment_1(
-    rng: np.random.Generator, truth: Hosking1Truth | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate the ratings of five systems: errors, factors and quality."""
-    return _released(1, _ratings_1(rng, truth or Hosking1Truth()))
-
-
-@says_so
-def hosking_experiment_2(
-    rng: np.random.Generator, truth: Hosking2Truth | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Simulate the ratings of outputs with varied assertiveness and complexity."""
-    return _released(2, _ratings_2(rng, truth or Hosking2Truth()))
-
-
-def _released(
-    experiment: int, ratings: Mapping[str, pd.DataFrame]
-) -> tuple[pd.DataFrame, ...]:
-    """Keep the columns that the released tables have; who rated is not among them."""
-    return tuple(
-        table[list(SCHEMAS[experiment, group].columns)]
-        for group, table in ratings.items()
-    )
-
-
-def _ratings_1(
-    rng: np.random.Generator, truth: Hosking1Truth
-) -> dict[str, pd.DataFrame]:
-    """Draw all ratings of experiment 1, by group of raters."""
-    outputs = _outputs_1(rng, truth)
-    shown = _pairs(rng, outputs, truth)
-    leniency = rng.normal(size=N_PEOPLE)
-    errors = _submissions(rng, outputs, shown, leniency, (1, "errors"))
-    errors = _crowd_marks(rng, errors, truth.sensitivity, truth)
-    errors = _score_with_factors(rng, errors, truth)
-    unbiased = _submissions(rng, outputs, shown, leniency, (1, "unbiased"))
-    unbiased = _score(rng, unbiased, ["quality_unbiased"], truth)
-    return {"errors": errors, "unbiased": unbiased}
-
-
-def _ratings_2(
-    rng: np.random.Generator, truth: Hosking2Truth
-) -> dict[str, pd.DataFrame]:
-    """Draw all ratings of experiment 2, by group of raters."""
-    outputs = _outputs_2(rng, truth)
-    shown = _pairs(rng, outputs, truth)
-    leniency = rng.normal(size=N_PEOPLE)
-    errors = _submissions(rng, outputs, shown, leniency, (2, "errors"))
-    # the preamble decides how many of the hidden errors are seen
-    hidden = errors["arm"].map(truth.hidden_sensitivity).to_numpy()[:, None]
-    is_hidden = np.isin(ERRORS_2, HIDDEN_ERRORS)
-    sensitivity = np.where(is_hidden, hidden, truth.sensitivity)
-    errors = _crowd_marks(rng, errors, sensitivity, truth)
-    errors = _score(rng, errors, ["quality_biased"], truth)
-    unbiased = _submissions(rng, outputs, shown, leniency, (2, "unbiased"))
-    unbiased = _score(rng, unbiased, ["quality_unbiased"], truth)
-    perception = _submissions(rng, outputs, shown, leniency, (2, "perception"))
-    perception = _score(rng, perception, TONES, truth)
-    return {"errors": errors, "unbiased": unbiased, "perception": perception}
-
-
-@says_so
-def hosking_experts(
-    rng: np.random.Generator, truth: Hosking2Truth | None = None
-) -> pd.DataFrame:
-    """Simulate the experts' labels of part of the outputs of experiment 2."""
-    truth = truth or Hosking2Truth()
-    outputs = _outputs_2(rng, truth)
-    of_first_prompts = outputs["number"] <= truth.expert_prompts_per_task
-    main = outputs[of_first_prompts & ~outputs["is_distractor"]]
-    main = main.assign(batch="main", rater_id="simulated-rater-001")
-    pilot = main.head(truth.pilot_outputs)
-    pilot = pilot.assign(batch="pilot", rater_id="simulated-rater-002")
-    labels = pd.concat([pilot, main], ignore_index=True)
-    noise = rng.normal(size=(len(labels), len(truth.kinds)))
-    labels = _mark(
-        noise, labels, truth.expert_sensitivity, truth.expert_false_positive, truth
-    )
-    return labels[list(columns.HOSKING_EXPERTS.columns)]
-
-
-def _outputs_1(rng: np.random.Generator, truth: Hosking1Truth) -> pd.DataFrame:
-    """Draw the outputs of experiment 1: every system answers every prompt."""
-    n_prompts = len(TASKS) * truth.prompts_per_task
-    systems = np.tile(np.array(SYSTEMS_1), (n_prompts, 1))
-    arms = np.full(systems.shape, "baseline")
-    # the reference is the output that is shown beside a prompt's distractor
-    partners = np.full(n_prompts, SYSTEMS_1.index("References"))
-    outputs = _design(systems, arms, partners)
-    outputs = _add_errors(rng, outputs, "system", truth)
-    outputs = _add_quality(rng, outputs, truth)
-    return _add_words(rng, outputs, "system", truth)
-
-
-def _outputs_2(rng: np.random.Generator, truth: Hosking2Truth) -> pd.DataFrame:
-    """Draw the outputs of experiment 2: five prompts share all systems and arms."""
-    n_prompts = len(TASKS) * truth.prompts_per_task
-    n_blocks = math.ceil(n_prompts / PER_PROMPT)
-    cells = np.tile(np.arange(len(SYSTEMS_2) * len(ARMS)), (n_blocks, 1))
-    cells = rng.permuted(cells, axis=1).reshape(-1, PER_PROMPT)[:n_prompts]
-    system, arm = np.divmod(cells, len(ARMS))
-    partners = rng.integers(PER_PROMPT, size=n_prompts)
-    outputs = _design(np.array(SYSTEMS_2)[system], np.array(ARMS)[arm], partners)
-    outputs = _add_errors(rng, outputs, "arm", truth)
-    outputs = _add_quality(rng, outputs, truth)
-    outputs = _add_tone(rng, outputs, truth)
-    return _add_words(rng, outputs, "arm", truth)
-
-
-def _design(
-    systems: np.ndarray, arms: np.ndarray, partners: np.ndarray
-) -> pd.DataFrame:
-    """List outputs by prompt, then a distractor per prompt like its partner."""
-    n_prompts = len(systems)
-    n_outputs = systems.size
-    # the row of each output, and of the partner that each distractor copies
-    partner_rows = PER_PROMPT * np.arange(n_prompts) + partners
-    source = np.concatenate([np.arange(n_outputs), partner_rows])
-    prompt = source // PER_PROMPT
-    task, number = np.divmod(prompt, n_prompts // len(TASKS))
-    outputs = pd.DataFrame(
-        {
-            "prompt": prompt,
-            "number": number + 1,
-            "task": np.array(TASKS)[task],
-            "system": systems.ravel()[source],
-            "arm": arms.ravel()[source],
-            "is_distractor": np.arange(len(source)) >= n_outputs,
-            "partner": source,
-        }
-    )
-    number = outputs["number"].astype(str).str.zfill(3)
-    outputs["prompt_id"] = outputs["task"] + "-simulated-" + number
-    name = outputs["prompt_id"] + "|" + outputs["system"] + "|" + outputs["arm"]
-    outputs["item_id"] = name.where(~outputs["is_distractor"], name + "|distractor")
-    return outputs
-
-
-def _add_errors(
-    rng: np.random.Generator, outputs: pd.DataFrame, by: str, truth: Hosking1Truth
-) -> pd.DataFrame:
-    """Draw true errors that occur at the given rates and cluster in prompts."""
-    rates = pd.DataFrame.from_dict(truth.rates, orient="index", columns=truth.kinds)
-    rates = rates.loc[outputs[by]].to_numpy() / 100
-    prompt = outputs["prompt"].to_numpy()
-    n_prompts = prompt.max() + 1
-    shared = rng.normal(size=(n_prompts, len(truth.kinds)))[prompt]
-    own = rng.normal(size=rates.shape)
-    # variances add up to one, so that the quantile of a rate holds on average
-    shared_sd = np.sqrt(truth.prompt_share)
-    own_sd = np.sqrt(1 - truth.prompt_share)
-    liability = shared_sd * shared + own_sd * own
-    present = (liability < norm.ppf(rates)).astype(float)
-    return outputs.join(pd.DataFrame(present, columns=truth.kinds))
-
-
-def _add_quality(
-    rng: np.random.Generator, outputs: pd.DataFrame, truth: Hosking1Truth
-) -> pd.DataFrame:
-    """Draw qualities as felt with and without looking for errors."""
-    prompt = outputs["prompt"].to_numpy()
-    n_prompts = prompt.max() + 1
-    quality = truth.base_quality - truth.distractor_penalty * outputs["is_distractor"]
-    quality += rng.normal(0, truth.prompt_sd, n_prompts)[prompt]
-    quality += rng.normal(0, truth.output_sd, len(outputs))
-    weights = [truth.weights[error] for error in truth.kinds]
-    loss = outputs[list(truth.kinds)] @ weights
-    return outputs.assign(
-        quality_unbiased=quality - loss, quality_biased=quality - truth.priming * loss
-    )
-
-
-def _add_tone(
-    rng: np.random.Generator, outputs: pd.DataFrame, truth: Hosking2Truth
-) -> pd.DataFrame:
-    """Draw assertiveness and complexity, correlated, and what they add to quality."""
-    first, second = rng.normal(0, truth.tone_sd, (2, len(outputs)))
-    r = truth.tone_correlation
-    correlated = r * first + np.sqrt(1 - r**2) * second
-    assertiveness = outputs["arm"].map(truth.assertiveness) + first
-    complexity = outputs["arm"].map(truth.complexity) + correlated
-    gain = truth.assertiveness_effect * (assertiveness - 3)
-    gain += truth.complexity_effect * (complexity - 3)
-    outputs[QUALITIES] = outputs[QUALITIES].add(gain, axis=0)
-    return outputs.assign(assertiveness=assertiveness, complexity=complexity)
-
-
-def _add_words(
-    rng: np.random.Generator, outputs: pd.DataFrame, by: str, truth: Hosking1Truth
-) -> pd.DataFrame:
-    """Draw lengths, log-normal around the medians of systems or preambles."""
-    medians = outputs[by].map(truth.words)
-    words = medians * np.exp(rng.normal(0, truth.words_sd, len(outputs)))
-    return outputs.assign(response_words=np.ceil(words).astype(int))
-
-
-def _pairs(
-    rng: np.random.Generator, outputs: pd.DataFrame, truth: Hosking1Truth
-) -> np.ndarray:
-    """Decide which two outputs are shown together, and how often: a row per pair."""
-    is_distractor = outputs["is_distractor"].to_numpy()
-    number = outputs["number"].to_numpy()
-    first_rows = np.arange(0, np.sum(~is_distractor), PER_PROMPT)  # of each prompt
-    # all pairs of a prompt once, one of them again in the first prompts
-    once = (first_rows[:, None, None] + OUTPUT_PAIRS).reshape(-1, 2)
-    repeated = first_rows[number[first_rows] <= truth.repeated_per_task]
-    again = repeated[:, None] + rng.choice(OUTPUT_PAIRS, size=len(repeated))
-    again = np.repeat(again, EXTRA_RATINGS, axis=0)
-    checks = np.column_stack([outputs["partner"], outputs.index])[is_distractor]
-    return np.concatenate([once, again, checks])
-
-
-def _submissions(
-    rng: np.random.Generator,
-    outputs: pd.DataFrame,
-    shown: np.ndarray,
-    leniency: np.ndarray,
-    place: tuple[int, str],
-) -> pd.DataFrame:
-    """Lay out one row per rating, pairs and the sides of a pair in random order."""
-    pairs = rng.permutation(shown)
-    rows = rng.permuted(pairs, axis=1).ravel()
-    ratings = outputs.iloc[rows].reset_index(drop=True)
-    first, end, _ = GROUPS[place]
-    # squared, so that the first people submit most
-    people = first + (end - first) * rng.random(len(pairs)) ** 2
-    people = np.repeat(people.astype(int), 2)
-    names = pd.Series(people).astype(str).str.zfill(4)
-    return ratings.assign(
-        pair_id=np.arange(len(rows)) // 2,
-        rater_id="simulated-rater-" + names,
-        leniency=leniency[people],
-    )
-
-
-def _noise(
-    rng: np.random.Generator,
-    ratings: pd.DataFrame,
-    n_columns: int,
-    truth: Hosking1Truth,
-) -> np.ndarray:
-    """Draw standard normal noise of ratings, of which leniency is a share."""
-    own = rng.normal(size=(len(ratings), n_columns))
-    leniency = ratings["leniency"].to_numpy()[:, None]
-    # variances add up to one
-    leniency_sd = np.sqrt(truth.leniency_share)
-    own_sd = np.sqrt(1 - truth.leniency_share)
-    return leniency_sd * leniency + own_sd * own
-
-
-def _crowd_marks(
-    rng: np.random.Generator,
-    ratings: pd.DataFrame,
-    sensitivity: float | np.ndarray,
-    truth: Hosking1Truth,
-) -> pd.DataFrame:
-    """Replace true errors by the crowd's marks; distractors have rates of their own."""
-    false_positives = [truth.false_positives[error] for error in truth.kinds]
-    noise = _noise(rng, ratings, len(truth.kinds), truth)
-    ratings = _mark(noise, ratings, sensitivity, false_positives, truth)
-    is_distractor = ratings["is_distractor"]
-    errors = list(truth.distractor_marks)
-    chances = list(truth.distractor_marks.values())
-    noise = _noise(rng, ratings[is_distractor], len(errors), truth)
-    marked = noise < norm.ppf(chances)
-    ratings.loc[is_distractor, errors] = marked.astype(float)
-    return ratings
-
-
-def _mark(
-    noise: np.ndarray,
-    table: pd.DataFrame,
-    sensitivity: float | np.ndarray,
-    false_positives: float | list[float],
-    truth: Hosking1Truth,
-) -> pd.DataFrame:
-    """Replace true errors by marks, from the chances to mark one there or not there."""
-    kinds = list(truth.kinds)
-    chances = np.where(table[kinds] == 1, sensitivity, false_positives)
-    # the noise is standard normal: it falls below the quantile with this chance
-    table[kinds] = (noise < norm.ppf(chances)).astype(float)
+    of_prompt = rng.normal(0, 0.4, table["prompt_id"].nunique())
+    quality = 3.9 + of_prompt[pd.factorize(table["prompt_id"])[0]]
+    quality += rng.normal(0, 0.5, len(table)) - 2.0 * table["is_distractor"]
+    tone = TONE.loc[table["arm"]].set_index(table.index)
+    shared = rng.normal(0, 0.4, len(table))  # assertive answers are complex, too
+    for scale in ["assertiveness", "complexity"]:
+        table[scale] = tone[scale] + shared + rng.normal(0, 0.4, len(table))
+    if experiment == 2:
+        quality += 0.8 * (table["assertiveness"] - 3)
+    lost = table[errors] @ ERRORS.loc[errors, "points"]
+    table["quality_unbiased"] = quality - lost
+    table["quality_biased"] = quality - PRIMING * lost
+    words = tone["words"] * np.exp(rng.normal(0, 0.6, len(table)))
+    table["response_words"] = np.ceil(words).astype(int)
     return table
 
 
-def _score(
-    rng: np.random.Generator,
-    ratings: pd.DataFrame,
-    columns: list[str],
-    truth: Hosking1Truth,
-) -> pd.DataFrame:
-    """Replace qualities of outputs by each rater's scores."""
-    noise = truth.rater_sd * _noise(rng, ratings, len(columns), truth)
-    opinions = ratings[columns].to_numpy() + noise
-    ratings[columns] = to_scale(opinions, LOWEST, HIGHEST, truth.rounded)
-    return ratings
-
-
-def _score_with_factors(
-    rng: np.random.Generator, ratings: pd.DataFrame, truth: Hosking1Truth
-) -> pd.DataFrame:
-    """Score quality and, from the same opinion with noise of their own, the factors."""
-    noise = truth.rater_sd * _noise(rng, ratings, 1, truth)
-    opinions = ratings[["quality_biased"]].to_numpy() + noise
-    factor_noise = rng.normal(0, truth.factor_sd, (len(ratings), len(FACTORS)))
-    marks = np.column_stack([opinions, opinions + factor_noise])
-    scores = to_scale(marks, LOWEST, HIGHEST, truth.rounded)
-    ratings[["quality_biased", *FACTORS]] = scores
-    return ratings
-
-
-def to_scale(
-    opinion: np.ndarray, low: float, high: float, rounded: bool = True
-) -> np.ndarray:
-    """Put opinions on a scale of whole numbers, or leave them as they are."""
-    if not rounded:
-        return opinion
-    return np.clip(np.rint(opinion), low, high)
-
-
-@says_so
-def hosking_submissions(
-    rng: np.random.Generator,
-    experiment: int,
-    group: str,
-    texts: bool = False,
-    truth: Hosking1Truth | None = None,
-) -> pd.DataFrame:
-    """Simulate what one group of raters submitted."""
+def _design(experiment: int, rng: np.random.Generator) -> pd.DataFrame:
+    """List five answers to each prompt, then a distractor like one of the five."""
+    n_prompts = len(TASKS) * PROMPTS[experiment]
     if experiment == 1:
-        everything = _ratings_1(rng, truth or Hosking1Truth())[group]
+        system = np.tile(SYSTEMS_1, n_prompts)
+        arm = np.repeat("baseline", len(system))
     else:
-        everything = _ratings_2(rng, truth or Hosking2Truth())[group]
-    # a generator for each group, so that groups do not depend on each other
-    generators = dict(zip(GROUPS, rng.spawn(len(GROUPS)), strict=True))
-    released = SCHEMAS[experiment, group].columns
-    ratings = everything[[*released, "rater_id"]]
-    ratings = ratings.drop(columns="response_words", errors="ignore")
+        # five prompts share all combinations of system and condition
+        n_cells = len(SYSTEMS_2) * len(ARMS)
+        blocks = np.tile(np.arange(n_cells), (n_prompts // ANSWERS_TO_A_PROMPT, 1))
+        cell = rng.permuted(blocks, axis=1).ravel()
+        system = np.array(SYSTEMS_2)[cell // len(ARMS)]
+        arm = np.array(ARMS)[cell % len(ARMS)]
+    prompt = np.arange(len(system)) // ANSWERS_TO_A_PROMPT
+    number = prompt % PROMPTS[experiment] + 1
+    table = pd.DataFrame({"system": system, "arm": arm, "number": number})
+    table["task"] = np.array(TASKS)[prompt // PROMPTS[experiment]]
+    in_words = table["number"].astype(str).str.zfill(3)
+    table["prompt_id"] = table["task"] + "-simulated-" + in_words
+    table["item_id"] = table["prompt_id"] + "|" + table["system"] + "|" + table["arm"]
+    table["is_distractor"] = False
+    partners = table.iloc[ANSWERS_TO_A_PROMPT - 1 :: ANSWERS_TO_A_PROMPT]
+    distractors = partners.assign(is_distractor=True)
+    distractors["item_id"] += "|distractor"
+    return pd.concat([table, distractors], ignore_index=True)
+
+
+def _pairs(experiment: int, seed: int) -> np.ndarray:
+    """Rows of the two answers in each pair that is shown."""
+    rng = np.random.default_rng([seed, experiment, 1])
+    n_prompts = len(TASKS) * PROMPTS[experiment]
+    first = ANSWERS_TO_A_PROMPT * np.arange(n_prompts)  # row of a prompt's first answer
+    pairs = np.array(list(combinations(range(ANSWERS_TO_A_PROMPT), 2)))
+    once = (first[:, None, None] + pairs).reshape(-1, 2)
+    repeated = first[np.arange(n_prompts) % PROMPTS[experiment] < REPEATED[experiment]]
+    again = repeated[:, None] + rng.choice(pairs, len(repeated))
+    partner = first + ANSWERS_TO_A_PROMPT - 1
+    distractor = ANSWERS_TO_A_PROMPT * n_prompts + np.arange(n_prompts)
+    checks = np.column_stack([partner, distractor])
+    return np.concatenate([once, *[again] * 4, checks])
+
+
+def ratings(experiment: int, form: str, seed: int, texts: bool = False) -> pd.DataFrame:
+    """Draw what people submitted on a form: two rows in turn are one pair."""
+    shown = answers(experiment, seed)
     if texts:
-        ratings["prompt"] = "prompt " + ratings["prompt_id"]
-        ratings["response"] = ratings["item_id"].map(_responses(rng, everything))
-    if texts and experiment == 2:
-        preamble = "simulated preamble " + ratings["arm"]
-        ratings["preamble"] = preamble.where(ratings["arm"] != "baseline", "")
-    place = (experiment, group)
-    return _add_submissions(generators[place], ratings, place)
+        shown = _with_texts(shown, seed)
+    rng = np.random.default_rng([seed, 5, list(PEOPLE).index((experiment, form))])
+    pairs = rng.permutation(_pairs(experiment, seed))
+    rows = rng.permuted(pairs, axis=1).ravel()
+    table = shown.iloc[rows].reset_index(drop=True)
+    table["pair_id"] = np.arange(len(rows)) // 2
+    partners = rows.reshape(-1, 2)[:, ::-1].ravel()
+    table["partner_id"] = shown["item_id"].to_numpy()[partners]
+
+    first, last, median = PEOPLE[experiment, form]
+    # squared, so that the first people submit most
+    person = first + (last - first) * rng.random(len(pairs)) ** 2
+    person = np.repeat(person.astype(int), 2)
+    table["rater_id"] = [f"simulated-rater-{number:04}" for number in person]
+    seconds = median * np.exp(rng.normal(0, 0.7, len(pairs)))
+    table["seconds"] = np.repeat(np.ceil(seconds).astype(int), 2)
+    lenient = np.random.default_rng(seed).normal(0, 0.35, N_PEOPLE)
+    opinion = lenient[person][:, None] + rng.normal(0, 1, (len(table), 2))
+    if form == "perception":
+        scores = table[["assertiveness", "complexity"]] + opinion
+        table[["assertiveness", "complexity"]] = to_scale(scores, 1, 5)
+    else:
+        quality = f"quality_{'biased' if form == 'errors' else 'unbiased'}"
+        opinion = table[quality] + opinion[:, 0]
+        table[quality] = to_scale(opinion, 1, 5)
+    if form == "errors":
+        _label(rng, table, experiment)
+    if form == "errors" and experiment == 1:
+        for factor in FACTORS:
+            table[factor] = to_scale(opinion + rng.normal(0, 0.9, len(table)), 1, 5)
+    table.attrs["source"] = "simulated"
+    return table
 
 
-def _responses(rng: np.random.Generator, ratings: pd.DataFrame) -> pd.Series:
-    """Write the response of each item; sentences are of one length."""
-    items = ratings.drop_duplicates("item_id").sort_values(["system", "arm", "item_id"])
-    outputs = items[~items["is_distractor"]].set_index("item_id")
-    words = rng.choice(WORDS, outputs["response_words"].sum())
-    last_words = words[SENTENCE - 1 :: SENTENCE]
-    words[SENTENCE - 1 :: SENTENCE] = np.strings.add(last_words, ".")
-    responses = pd.Series(to_texts(words, outputs["response_words"]), outputs.index)
-
-    # The text of a distractor is that of the neighbour before its partner in this
-    # order; of the one behind if that is another system's.
-    distractors = items.loc[items["is_distractor"], "item_id"]
-    partner = outputs.index.get_indexer(distractors.str.removesuffix("|distractor"))
-    system = outputs["system"].to_numpy()
-    same_system = system[partner - 1] == system[partner]
-    neighbour = np.where(same_system, partner - 1, partner + 1)
-    of_distractors = responses.iloc[neighbour].set_axis(distractors)
-    return pd.concat([responses, of_distractors])
+def _label(rng: np.random.Generator, table: pd.DataFrame, experiment: int) -> None:
+    """Replace true errors by the labels of workers, who miss some and imagine some."""
+    seen = table["arm"].map(SEEN_IN_ARM).fillna(SEEN[experiment])
+    for error in ERRORS_1 if experiment == 1 else ERRORS_2:
+        of_error = SEEN_REFUSALS if error == "refusal" else seen
+        chance = np.where(table[error] == 1, of_error, ERRORS["false_alarm"][error])
+        table[error] = 1.0 * (rng.random(len(table)) < chance)
 
 
-def random_texts(
-    rng: np.random.Generator, vocabulary: np.ndarray, mean_words: np.ndarray
-) -> list[str]:
-    """Draw texts of words from a vocabulary, each of at least one, of mean lengths."""
-    lengths = 1 + rng.poisson(mean_words - 1)
-    words = rng.choice(vocabulary, lengths.sum())
-    return to_texts(words, lengths)
-
-
-def to_texts(words: np.ndarray, lengths: np.ndarray) -> list[str]:
-    """Cut a row of words into texts of the given lengths."""
-    ends = np.cumsum(lengths)
-    return [" ".join(part) for part in np.split(words, ends[:-1])]
-
-
-def _add_submissions(
-    rng: np.random.Generator, ratings: pd.DataFrame, place: tuple[int, str]
-) -> pd.DataFrame:
-    """Add beside what each response of a pair was shown, and the time it took."""
-    n_pairs = len(ratings) // 2
-    _, _, median = GROUPS[place]
-    seconds = np.ceil(median * np.exp(rng.normal(0, SECONDS_SD, n_pairs))).astype(int)
-    # the two rows of a pair follow each other: 0 and 1, 2 and 3
-    rows = np.arange(len(ratings))
-    partner_rows = np.where(rows % 2 == 0, rows + 1, rows - 1)
-    return ratings.assign(
-        partner_id=ratings["item_id"].to_numpy()[partner_rows],
-        seconds=np.repeat(seconds, 2),
+def _with_texts(shown: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Add prompts, responses and system prompts: words without meaning."""
+    rng = np.random.default_rng([seed, 3])
+    responses = [" ".join(rng.choice(WORDS, n)) for n in shown["response_words"]]
+    preamble = "simulated preamble " + shown["arm"]
+    return shown.assign(
+        prompt="prompt " + shown["prompt_id"],
+        response=responses,
+        preamble=preamble.where(shown["arm"] != "baseline", ""),
     )
+
+
+def experts(seed: int) -> pd.DataFrame:
+    """Draw the labels of an expert, who misses few errors, and those of a pilot."""
+    table = answers(2, seed)
+    main = table[(table["number"] <= EXPERT_PROMPTS) & ~table["is_distractor"]]
+    main = main.assign(batch="main", rater_id="simulated-rater-001")
+    pilot = main.head(PILOT_ANSWERS)
+    pilot = pilot.assign(batch="pilot", rater_id="simulated-rater-002")
+    labels = pd.concat([pilot, main], ignore_index=True)
+    rng = np.random.default_rng([seed, 4])
+    chance = labels[list(ERRORS_2)].replace({1.0: 0.97, 0.0: 0.005})
+    labels[list(ERRORS_2)] = 1.0 * (rng.random(chance.shape) < chance)
+    labels = labels[list(columns.HOSKING_EXPERTS.columns)]
+    labels.attrs["source"] = "simulated"
+    return labels
+
+
+def to_scale(opinion: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Put opinions on a scale of whole numbers."""
+    return np.clip(np.rint(opinion), low, high)

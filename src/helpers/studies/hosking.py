@@ -22,13 +22,13 @@ import pandas as pd
 import pandera.pandas as pa
 
 from helpers import paths
+from helpers.aggregation import aggregate
 from helpers.data import published, registry, tables
 from helpers.data.columns import check
 from helpers.data.columns import hosking as columns
 from helpers.data.columns.hosking import ERRORS_1, ERRORS_2, FACTORS
 from helpers.data.raters import anonymise
 from helpers.simulate import hosking as simulated
-from helpers.stats.aggregation import aggregate
 
 SYSTEM_NAMES = {
     "command_52B_v14_20230622": "Command 52B",
@@ -515,9 +515,7 @@ def load_experiment_1(data_source: str = "real", seed: int = 0) -> Experiment1:
     """
     located = registry.locate(FILES_1, data_source)
     if located is None:
-        rng = np.random.default_rng(seed)
-        errors, unbiased = simulated.hosking_experiment_1(rng)
-        return Experiment1("simulated", errors, unbiased, seed)
+        return Experiment1("simulated", *_simulated(1, FILES_1, seed), seed)
     errors, unbiased = _read_tables(located, FILES_1)
     return Experiment1("real", errors, unbiased)
 
@@ -552,9 +550,7 @@ def load_experiment_2(data_source: str = "real", seed: int = 0) -> Experiment2:
     """
     located = registry.locate(FILES_2, data_source)
     if located is None:
-        rng = np.random.default_rng(seed)
-        errors, unbiased, perception = simulated.hosking_experiment_2(rng)
-        return Experiment2("simulated", errors, unbiased, perception, seed)
+        return Experiment2("simulated", *_simulated(2, FILES_2, seed), seed)
     errors, unbiased, perception = _read_tables(located, FILES_2)
     return Experiment2("real", errors, unbiased, perception)
 
@@ -656,6 +652,16 @@ def reported(topic: str) -> pd.Series:
     return published.reported(of_topic).astype(float).rename(index=names)
 
 
+def _simulated(
+    experiment: int, files: Mapping[str, pa.DataFrameSchema], seed: int
+) -> list[pd.DataFrame]:
+    """Simulate one table per file; who rated is not among the columns."""
+    return [
+        simulated.ratings(experiment, form, seed)[list(schema.columns)]
+        for form, schema in zip(FORMS.values(), files.values(), strict=False)
+    ]
+
+
 def _read_tables(
     located: Mapping[str, Path], files: Mapping[str, pa.DataFrameSchema]
 ) -> list[pd.DataFrame]:
@@ -718,7 +724,7 @@ def load_experts(data_source: str = "real", seed: int = 0) -> pd.DataFrame:
     """
     located = registry.locate(EXPERT_FILES, data_source)
     if located is None:
-        return simulated.hosking_experts(np.random.default_rng(seed))
+        return simulated.experts(seed)
     batches = [read_experts(path, EXPERT_FILES[file]) for file, path in located.items()]
     labels = pd.concat(batches, ignore_index=True)
     return labels.assign(rater_id=anonymise(labels["rater_id"]))

@@ -38,7 +38,7 @@ from helpers.data.columns.hosking import (
     TASKS,
 )
 from helpers.data.raters import anonymise
-from helpers.simulate.hosking import hosking_submissions
+from helpers.simulate import hosking as simulated
 from helpers.studies.hosking import (
     COLUMN_NAMES,
     DISTRACTOR,
@@ -194,8 +194,7 @@ def _load(
     ratings = {}
     for place in places:
         if located is None:
-            rng = np.random.default_rng(seed)
-            rows = hosking_submissions(rng, *place, texts)
+            rows = simulated.ratings(*place, seed, texts)
         else:
             exclusions = pd.read_csv(EXCLUSIONS_FILE).groupby("file")["line"]
             excluded = exclusions.agg(list).to_dict()

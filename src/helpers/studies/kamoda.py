@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import text
+from helpers.aggregation import aggregate
 from helpers.data import registry, tables
 from helpers.data.columns import check
 from helpers.data.columns import kamoda as columns
@@ -26,12 +27,7 @@ from helpers.data.published import published_claims
 from helpers.data.published import reported as shown_of_paper
 from helpers.data.raters import anonymise
 from helpers.data.tables import as_numbers, as_text
-from helpers.simulate.kamoda import (
-    kamoda,
-    kamoda_texts,
-    simulated_expert_verdicts,
-)
-from helpers.stats.aggregation import aggregate
+from helpers.simulate import kamoda as simulated
 
 __all__ = [
     "ASPECTS",
@@ -276,8 +272,8 @@ def load(data_source: str = "real", seed: int = 0) -> Kamoda:
     needed = (RATINGS_FILE, ASSIGNMENTS_FILE, ANSWERS_FILE, *EVALUATOR_FILES)
     located = registry.locate(needed, data_source)
     if located is None:
-        ratings, evaluators = kamoda(np.random.default_rng(seed))
-        return Kamoda("simulated", _with_words(ratings), evaluators)
+        ratings = _with_words(simulated.ratings(seed))
+        return Kamoda("simulated", ratings, simulated.judges(seed))
     by_evaluator = [
         read_evaluator(located[file], name) for file, name in EVALUATOR_FILES.items()
     ]
@@ -324,10 +320,8 @@ def load_texts(data_source: str = "real", seed: int = 0) -> KamodaTexts:
     needed = (ASSIGNMENTS_FILE, ANSWERS_FILE, QUESTIONS_FILE)
     located = registry.locate(needed, data_source)
     if located is None:
-        rng = np.random.default_rng(seed)
-        ratings, _ = kamoda(rng)
-        answers, justifications = kamoda_texts(rng, ratings)
-        return KamodaTexts("simulated", answers, justifications)
+        answers = simulated.answers(seed)[list(columns.KAMODA_ANSWERS.columns)]
+        return KamodaTexts("simulated", answers, simulated.justifications(seed))
     answers = read_answer_texts(located)
     justifications = read_justifications(located[ASSIGNMENTS_FILE])
     return KamodaTexts("real", answers, justifications)
@@ -371,7 +365,7 @@ def load_expert_verdicts(source: str, seed: int = 0) -> pd.DataFrame:
     """
     located = registry.locate(EXPERT_FILES, source)
     if located is None:
-        return simulated_expert_verdicts(np.random.default_rng(seed))
+        return simulated.expert_verdicts(seed)
     read = {path.name: read_expert(path) for path in located.values()}
     verdicts = pd.concat(read, names=["file"]).reset_index("file")
     verdicts["domain"] = verdicts["file"].str.partition("_")[0]
