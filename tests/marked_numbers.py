@@ -37,6 +37,8 @@ FIRST_CELLS = (
     "21_weighted_aspect_regression",
     "22_decision_tree",
     "24_automatic_evaluators",
+    "30_ai_alone_vs_user_ai",
+    "31_simulated_users",
     "51_crowd_vs_expert",
 )
 PLACES = (
@@ -61,7 +63,8 @@ NO_RESULTS = [
 # What else is no result, by page: words, and why they need no mark.
 FIVE = {"on a scale from 1 to 5": "scale of the ratings"}
 FOUR = {"from 0 to 3": "scale of the ratings"}
-GPT_4 = {"GPT-4": "name of a model"}
+GPT_4 = {"GPT-4o": "name of a model", "GPT-4": "name of a model"}
+LLAMA = {"Llama-3.1-8b": "name of a model"}
 DURATIONS = {"10 to 20 seconds": "how long a run takes", "Python 3.11": "a version"}
 AC1 = {"AC1": "name of a coefficient"}
 ALLOWED = {
@@ -72,6 +75,8 @@ ALLOWED = {
     "21_weighted_aspect_regression": FOUR,
     "22_decision_tree": FOUR | {"points of 3": "scale of the ratings"},
     "24_automatic_evaluators": GPT_4,
+    "30_ai_alone_vs_user_ai": GPT_4 | LLAMA,
+    "31_simulated_users": GPT_4 | LLAMA,
 }
 
 NUMBER = r"[−-]?\d+(?:,\d{3})*(?:\.\d+)?"
