@@ -75,7 +75,7 @@ ALLOWED = {
     "21_weighted_aspect_regression": FOUR,
     "22_decision_tree": FOUR | {"points of 3": "scale of the ratings"},
     "24_automatic_evaluators": GPT_4,
-    "30_ai_alone_vs_user_ai": GPT_4 | LLAMA,
+    "30_ai_alone_vs_user_ai": GPT_4 | LLAMA | {"Tables A1 to A3": "names of tables"},
     "31_simulated_users": GPT_4 | LLAMA,
 }
 

@@ -300,11 +300,13 @@ def comparisons(study: ChatBench | None = None) -> pd.DataFrame:
 
     Returns
     -------
-    pandas.DataFrame, shape (80, 10)
+    pandas.DataFrame, shape (80, 14)
         ``model``, ``dataset``, ``alone`` (an AI-alone method, or users alone) and
         ``condition``; ``mean_alone`` and ``se_alone``, ``mean_user_ai`` and
         ``se_user_ai`` (from 0 to 1); ``z``, positive where AI or users alone do better,
-        and ``p``, missing where the paper reports only that it is small.
+        and ``p``, missing where the paper reports only that it is small; ``estimate``,
+        ``low`` and ``high``, users with AI minus what they are compared with (points,
+        95 % interval), and ``p_value``, which follows from ``z``.
 
     Examples
     --------
@@ -314,16 +316,24 @@ def comparisons(study: ChatBench | None = None) -> pd.DataFrame:
     by_model = {model: _numbers(table) for model, table in COMPARISON_TABLES.items()}
     wide = pd.concat(by_model, names=["model"]).unstack("measure", sort=False)
     rows = wide.rename_axis(columns=None).reset_index()
-    if study is None:
-        return rows
-    cells = study.accuracies()
-    methods = {"alone": rows["alone"], "user_ai": rows["condition"].map(CONDITIONS)}
-    for side, method in methods.items():
-        cell = pd.MultiIndex.from_arrays([rows["model"], rows["dataset"], method])
-        rows[[f"mean_{side}", f"se_{side}"]] = cells.loc[cell].to_numpy()
+    if study is not None:
+        cells = study.accuracies()
+        methods = {"alone": rows["alone"], "user_ai": rows["condition"].map(CONDITIONS)}
+        for side, method in methods.items():
+            cell = pd.MultiIndex.from_arrays([rows["model"], rows["dataset"], method])
+            rows[[f"mean_{side}", f"se_{side}"]] = cells.loc[cell].to_numpy()
+    difference = rows["mean_user_ai"] - rows["mean_alone"]
     error = np.hypot(rows["se_alone"], rows["se_user_ai"])
-    rows["z"] = (rows["mean_alone"] - rows["mean_user_ai"]) / error
-    return rows.assign(p=2 * norm.sf(rows["z"].abs()))
+    if study is not None:
+        rows["z"] = -difference / error
+        rows["p"] = 2 * norm.sf(rows["z"].abs())
+    margin = norm.ppf(0.975) * error
+    return rows.assign(
+        estimate=100 * difference,
+        low=100 * (difference - margin),
+        high=100 * (difference + margin),
+        p_value=2 * norm.sf(rows["z"].abs()),
+    )
 
 
 def attainable() -> pd.DataFrame:
@@ -474,7 +484,8 @@ def table_a(model: str, study: ChatBench | None = None) -> pd.DataFrame:
     allowed = attainable().xs(model, level="model").dropna(subset="printed")
     cells = [allowed[["low", "high"]]]
     if study is not None:
-        means = comparisons(study).set_index(COMPARISON_KEYS).drop(columns=["z", "p"])
+        sides = ["mean_alone", "se_alone", "mean_user_ai", "se_user_ai"]
+        means = comparisons(study).set_index(COMPARISON_KEYS)[sides]
         means = means.xs(model, level="model").rename_axis(columns="measure")
         cells.append(means.stack().to_frame("estimate"))
     return pd.concat(cells)
