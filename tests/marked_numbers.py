@@ -63,7 +63,7 @@ NO_RESULTS = [
 # What else is no result, by page: words, and why they need no mark.
 FIVE = {"on a scale from 1 to 5": "scale of the ratings"}
 FOUR = {"from 0 to 3": "scale of the ratings"}
-GPT_4 = {"GPT-4o": "name of a model", "GPT-4": "name of a model"}
+GPT_4 = {"GPT-4": "name of a model"}
 LLAMA = {"Llama-3.1-8b": "name of a model"}
 DURATIONS = {"10 to 20 seconds": "how long a run takes", "Python 3.11": "a version"}
 AC1 = {"AC1": "name of a coefficient"}
