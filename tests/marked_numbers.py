@@ -38,6 +38,8 @@ FIRST_CELLS = (
     "22_decision_tree",
     "24_automatic_evaluators",
     "50_robustness",
+    "30_ai_alone_vs_user_ai",
+    "31_simulated_users",
     "51_crowd_vs_expert",
     "52_plan_a_study",
     "60_other_data",
@@ -65,6 +67,7 @@ NO_RESULTS = [
 FIVE = {"on a scale from 1 to 5": "scale of the ratings"}
 FOUR = {"from 0 to 3": "scale of the ratings"}
 GPT_4 = {"GPT-4": "name of a model"}
+LLAMA = {"Llama-3.1-8b": "name of a model"}
 DURATIONS = {"10 to 20 seconds": "how long a run takes", "Python 3.11": "a version"}
 AC1 = {"AC1": "name of a coefficient"}
 BELZ = {"about 5 %": "an estimate of Belz et al. 2023, abstract"}
@@ -76,6 +79,8 @@ ALLOWED = {
     "22_decision_tree": FOUR | {"points of 3": "scale of the ratings"},
     "24_automatic_evaluators": GPT_4,
     "52_plan_a_study": {"difference of 0.25 points": "what a study is to find"},
+    "30_ai_alone_vs_user_ai": GPT_4 | LLAMA | {"Tables A1 to A3": "names of tables"},
+    "31_simulated_users": GPT_4 | LLAMA,
 }
 
 NUMBER = r"[−-]?\d+(?:,\d{3})*(?:\.\d+)?"

@@ -42,7 +42,7 @@ def test_nothing_is_saved_with_changed_parameters(tmp_path, capsys):
 
 
 def test_nothing_is_saved_of_simulated_data(tmp_path, capsys):
-    run = marks.Run("31_question_level_and_simulator", reasons=["asked for"])
+    run = marks.Run("31_simulated_users", reasons=["asked for"])
     marks.begin(run)
     results.save(results.rows("chatbench", {"share": 3}))
     assert "no result is saved: SIMULATED DATA" in capsys.readouterr().out

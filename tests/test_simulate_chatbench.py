@@ -1,87 +1,64 @@
-"""Simulated ChatBench answers have the printed accuracies."""
-
-import dataclasses
+"""Simulated ChatBench files have the design and the accuracies of the study."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.simulate.chatbench import between_variance
-from helpers.simulate.chatbench import chatbench as simulate_chatbench
-from helpers.stats.accuracy import dataset_accuracy
+from helpers.simulate import chatbench as simulated
 from helpers.studies import chatbench
 
 
-def simulate(n_users: int, **numbers) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate a study of another size from the printed accuracies."""
-    truth = dataclasses.replace(chatbench._truth(), n_users=n_users, **numbers)
-    return simulate_chatbench(np.random.default_rng(1), truth)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("simulated")
+    chatbench.write_simulated(folder, seed=1)
+    return folder / "chatbench"
 
 
-def test_a_user_has_three_questions_of_phase_1_nine_of_phase_2_and_one_check():
-    answers, _ = simulate(60)
-    alone = answers[answers["answer_type"] == "user-alone"]
-    with_ai = answers[answers["answer_type"] == "user-AI"]
-    assert set(with_ai.value_counts("rater_id")) == {9}
+def test_a_user_has_three_questions_of_phase_1_nine_of_phase_2_and_one_check(folder):
+    answers = pd.read_csv(folder / "full_study" / "user_answers.csv")
+    alone = answers[answers["answer_type"] == "userAnswer"]
+    with_ai = answers[answers["answer_type"] == "userAIAnswer"]
+    assert set(with_ai.value_counts("worker_id")) == {9}
     assert set(with_ai["phase"]) == {2}
-    assert set(alone[alone["phase"] == 1].value_counts("rater_id")) == {4}
-    first = alone[alone["condition"] == "answer first"]
-    assert set(first.value_counts("rater_id")) == {13}
-
-
-def test_questions_of_a_user_are_those_of_one_batch():
-    answers, _ = simulate(200)
-    tasks = answers[answers["dataset"] != "Attention Check"]
-    asked = tasks.groupby("rater_id")["question_id"].agg(frozenset)
-    assert set(asked.map(len)) == {12}
+    assert set(alone[alone["phase"] == 1].value_counts("worker_id")) == {4}
+    first = alone[alone["condition"] == "answer-first"]
+    assert set(first.value_counts("worker_id")) == {13}
+    tasks = answers[answers["dataset"] != simulated.ATTENTION_CHECK]
+    asked = tasks.groupby("worker_id")["question_id"].agg(frozenset)
     assert asked.nunique() <= 19 + 7 + 7
 
 
-def test_a_model_answers_every_question_with_each_method():
-    _, ai_alone = simulate(10)
-    assert len(ai_alone) == 2 * 3 * 396
-    assert set(ai_alone["n_answers"]) == {50}
+def test_a_model_answers_every_question_fifty_times_by_each_method(folder):
+    ai_alone = pd.read_csv(folder / "ai_alone_answers.csv")
+    assert len(ai_alone) == 2 * 396
+    assert set(ai_alone.filter(like="_count").to_numpy().ravel()) == {50}
 
 
-def test_a_large_simulation_gives_the_printed_accuracies_and_their_errors_back():
-    answers, ai_alone = simulate(6500)
-    answers = chatbench.without_attention_checks(answers)
-    printed = chatbench.accuracies().set_index(["model", "dataset", "method"])
-    found = chatbench.ChatBench("simulated", answers, ai_alone).accuracies()
-    distance = (found["accuracy"] - printed["mean"]) / printed["se"]
-    users = distance.drop(index="User alone", level="method")
-    assert users.abs().max() < 4
-    assert 0.6 < users.std() < 1.5
-    ai = found.index.get_level_values("method").isin(chatbench.AI_METHODS)
-    assert (found["se"] / printed["se"])[ai].between(0.6, 1.6).all()
-
-
-def test_as_many_users_pass_the_attention_check_as_printed():
-    answers, _ = simulate(3000)
-    checks = answers[answers["dataset"] == "Attention Check"]
-    assert len(checks) == 3000
-    assert checks["correct"].mean() == pytest.approx(0.995, abs=0.004)
-
-
-def test_without_differences_in_ability_or_luck_nothing_is_kept_between_answers():
-    answers, _ = simulate(3000, ability_sd=0.0, kept_luck=0.0)
-    pairs = answers[answers["condition"] == "answer first"].pivot(
-        index=["rater_id", "question_id"], columns="answer_type", values="correct"
-    )
-    chance = pairs.groupby("question_id").transform("mean")
-    rest = (pairs - chance).dropna()
-    assert rest["user-alone"].corr(rest["user-AI"]) == pytest.approx(0, abs=0.03)
-
-
-def test_the_variance_between_questions_is_that_of_the_simulation():
-    printed = chatbench.accuracies().set_index(["model", "dataset", "method"])
-    cell = ("GPT-4o", "High School Math", "User-AI direct to AI")
-    variance = between_variance(*printed.loc[cell, ["mean", "se"]], 95, 4.1)
-    found = []
+def test_simulated_accuracies_and_standard_errors_are_those_of_the_paper():
+    reported = chatbench.accuracies().set_index(["model", "dataset", "method"])
+    distances, ratios = [], []
     for seed in range(4):
-        questions = chatbench.load("simulated", seed=seed).questions()
-        rows = (
-            questions.set_index(["model", "dataset", "method"]).sort_index().loc[cell]
-        )
-        found.append(dataset_accuracy(rows)["between"])
-    assert np.mean(found) == pytest.approx(variance, rel=0.25)
+        found = chatbench.load("simulated", seed).accuracies()
+        distances.append((found["accuracy"] - reported["mean"]) / reported["se"])
+        ratios.append(found["se"] / reported["se"])
+    distances = pd.concat(distances)
+    assert distances.abs().max() < 4.5
+    assert abs(distances.mean()) < 0.25
+    assert 0.7 < distances.std() < 1.3
+    assert 0.9 < pd.concat(ratios).mean() < 1.2
+
+
+def test_the_second_pilot_has_questions_of_mathematics_only(folder):
+    pilot = pd.read_csv(folder / "pilot_2_w_incentives_math" / "user_answers.csv")
+    allowed = {*simulated.MATHEMATICS, simulated.ATTENTION_CHECK}
+    assert set(pilot["dataset"]) == allowed
+
+
+def test_the_beta_distribution_has_the_mean_and_the_variance_that_remains():
+    a, b = simulated.beta_shape(0.7, 0.04, n_questions=95, n_answers=5)
+    mean = a / (a + b)
+    variance = mean * (1 - mean) / (a + b + 1)
+    assert mean == pytest.approx(0.7)
+    observed = variance + (mean * (1 - mean) - variance) / 5
+    assert np.sqrt(observed / 95) == pytest.approx(0.04)

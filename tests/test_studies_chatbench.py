@@ -7,7 +7,6 @@ from notebook_code import run_code
 from helpers import paths, show
 from helpers.claims import results
 from helpers.data import published, registry, tables
-from helpers.stats import accuracy
 from helpers.studies import chatbench
 from helpers.studies.chatbench import ATTENTION_CHECK
 
@@ -15,9 +14,9 @@ from helpers.studies.chatbench import ATTENTION_CHECK
 def test_printed_z_and_p_values_are_possible():
     ranges = chatbench.attainable()
     given = ranges["printed"].notna()
-    least, most = accuracy.unrounded(ranges.loc[given, "printed"])
-    assert (least <= ranges.loc[given, "high"] + 1e-9).all()
-    assert (most >= ranges.loc[given, "low"] - 1e-9).all()
+    shown = ranges[given]
+    assert (shown["printed"] - 0.005 <= shown["high"] + 1e-9).all()
+    assert (shown["printed"] + 0.005 >= shown["low"] - 1e-9).all()
     assert given.loc["z"].all()
     assert (
         ranges.loc[~given, "high"].max()
@@ -31,34 +30,10 @@ def simulated() -> chatbench.ChatBench:
     return chatbench.load("simulated", seed=3)
 
 
-def write_released(folder, simulated) -> None:
-    """Write simulated answers in the form of the released files."""
-    models = {"GPT-4o": "gpt-4o", "Llama-3.1-8b": "llama-3.1-8b"}
-    datasets = {name: code for code, name in chatbench.VALUE_NAMES["dataset"].items()}
-    conditions = {
-        name: code for code, name in chatbench.VALUE_NAMES["condition"].items()
-    }
-    coded = {"model": models, "dataset": datasets, "condition": conditions}
-    answers = simulated.answers.replace(coded)
-    answers = answers.rename(columns={"rater_id": "worker_id", "correct": "acc"})
-    wide = simulated.ai_alone.replace(coded)
-    prefixes = {name: prefix for prefix, name in chatbench.METHOD_PREFIXES.items()}
-    wide = wide.assign(method=wide["method"].map(prefixes)).pivot(
-        index=["model", "dataset", "question_id"],
-        columns="method",
-        values=["n_answers", "accuracy"],
-    )
-    kinds = {"n_answers": "count", "accuracy": "acc"}
-    wide.columns = [f"{method}_{kinds[kind]}" for kind, method in wide.columns]
-    (folder / "chatbench" / "full_study").mkdir(parents=True)
-    answers.to_csv(folder / chatbench.ANSWERS_FILE, index=False)
-    wide.reset_index().to_csv(folder / chatbench.AI_ALONE_FILE, index=False)
-
-
 @pytest.fixture
-def released(tmp_path, monkeypatch, simulated):
+def released(tmp_path, monkeypatch):
     """A mirror with files in the form of the released ones."""
-    write_released(tmp_path, simulated)
+    chatbench.write_simulated(tmp_path, seed=3)
     monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
     monkeypatch.setenv("DATA_CACHE", str(tmp_path / "cache"))
     return tmp_path
@@ -91,27 +66,55 @@ def test_people_who_failed_a_check_go_with_all_checks(simulated):
     assert list(kept) == list(answers)
 
 
-def test_printed_simulators_have_their_scores_in_the_order_of_the_table():
+def test_reported_simulators_have_their_scores_in_the_order_of_the_table():
     assert list(chatbench.simulators()) == ["correlation", "mae", "bleu", "rouge"]
 
 
-def test_files_in_the_released_form_unlock_the_claims_that_need_them(
-    released, monkeypatch
-):
-    # of claims, not of figures
+@pytest.fixture
+def quiet(released, monkeypatch):
+    """Run notebooks without figures, and save their results beside the files."""
     monkeypatch.setattr(show, "save", lambda *_, **__: None)
     monkeypatch.setattr(paths, "BUILD", released / "out")
     monkeypatch.setenv("DEFAULT_PARAMETERS", str(released / "none"))
-    small = {"n_draws": 50}
-    place = "appendix/31_question_level_and_simulator.ipynb"
-    run_code(paths.NOTEBOOKS / place, small)
-    saved = set(results.read(released / "out")["name"])
+    return released
+
+
+def test_released_files_change_what_notebook_30_shows_and_unlock_its_claims(quiet):
+    found = run_code(paths.NOTEBOOKS / "30_ai_alone_vs_user_ai.ipynb", {"n_draws": 100})
+    expected = found["study"].accuracies()["accuracy"]
+    cell = ("GPT-4o", "College Math")
+    assert found["right"].loc[cell, "free text"] == pytest.approx(
+        100 * expected[(*cell, "AI free text")]
+    )
+    saved = results.read(quiet / "out").set_index("name")
     claims = published.published_claims().query("study == 'chatbench'")
-    needed = claims["needs"].str.split().explode()
     unpinned = set(pd.read_csv(registry.UNPINNED_FILE)["file"])
+    needed = claims["needs"].str.split().explode()
     unlocked = set(needed.index[needed.isin(unpinned)])
     is_cell = claims.index.str.contains("tablea")
-    assert unlocked - set(claims.index[is_cell]) <= saved
+    assert unlocked - set(claims.index[is_cell]) <= set(saved.index)
+    assert (
+        saved.loc["chatbench.counts.ai_alone_answers", "estimate"] == 2 * 3 * 396 * 50
+    )
+
+
+def test_released_conversations_are_read_by_notebook_31(quiet):
+    place = paths.NOTEBOOKS / "appendix" / "31_simulated_users.ipynb"
+    found = run_code(place, {"n_draws": 100})
+    assert found["kind"] == "Released"
+    assert len(found["of_people"]) == 650 * 9
+
+
+def test_without_any_file_there_are_no_answers(monkeypatch, tmp_path):
+    monkeypatch.setenv("DATA_MIRROR", str(tmp_path))
+    monkeypatch.setenv("DATA_CACHE", str(tmp_path / "cache"))
+    assert chatbench.load_if_here("real") is None
+
+
+def test_one_file_without_the_other_is_an_error_and_not_ignored(released):
+    (released / chatbench.AI_ALONE_FILE).unlink()
+    with pytest.raises(registry.DataUnavailableError, match="ai_alone_answers"):
+        chatbench.load_if_here("real")
 
 
 def test_cells_of_table_a2_come_from_the_answers_if_there_are_any(simulated):
@@ -182,8 +185,7 @@ def test_one_missing_file_is_an_error_that_names_it_and_its_address(released):
 
 def test_simulated_answers_say_so(simulated):
     assert simulated.source == "simulated"
-    assert simulated.answers.attrs["source"] == "simulated"
-    assert simulated.ai_alone.attrs["source"] == "simulated"
+    assert simulated.answers["rater_id"].str.fullmatch(r"rater-\d{3}").all()
 
 
 def test_unpinned_files_have_an_address_and_a_licence():

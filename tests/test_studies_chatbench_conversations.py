@@ -2,13 +2,11 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.data.tables import BadTableError
 from helpers.models import scores
-from helpers.simulate import chatbench as simulated
 from helpers.studies import chatbench
 from helpers.studies.chatbench_conversations import (
     read_conversations,
@@ -26,9 +24,18 @@ RELEASED = {
 
 
 @pytest.fixture(scope="module")
-def answers():
-    """Simulated answers of the full study, attention checks among them."""
-    return simulated.chatbench(np.random.default_rng(0), chatbench._truth())[0]
+def released(tmp_path_factory):
+    """Simulated answers of the full study, as in a released file."""
+    folder = tmp_path_factory.mktemp("released")
+    chatbench.write_simulated(folder)
+    return pd.read_csv(folder / chatbench.ANSWERS_FILE)
+
+
+@pytest.fixture(scope="module")
+def answers(released):
+    """The same with our names, attention checks among them."""
+    named = released.rename(columns=chatbench.COLUMN_NAMES)
+    return named.replace(chatbench.VALUE_NAMES)
 
 
 @pytest.fixture(scope="module")
@@ -128,14 +135,15 @@ def test_files_of_another_form_are_refused(tmp_path, content, message):
         read_conversations(path)
 
 
-def test_a_pilot_may_have_a_third_model_and_its_checks_are_left_out(tmp_path, answers):
-    some = answers.groupby("dataset", sort=False).head(30)
-    released = some.replace(RELEASED).rename(columns=chatbench.RELEASED_NAMES)
-    released["model"] = released["model"].replace("gpt-4o", "gpt-4o-mini")
+def test_a_pilot_may_have_a_third_model_and_its_checks_are_left_out(
+    tmp_path, released, answers
+):
+    rows = released.groupby("dataset", sort=False).head(30)
+    expected = chatbench.without_attention_checks(answers.loc[rows.index])
+    rows = rows.assign(model=rows["model"].replace("gpt-4o", "gpt-4o-mini"))
     path = tmp_path / "user_answers.csv"
-    released.to_csv(path, index=False)
+    rows.to_csv(path, index=False)
     read = read_pilot_answers(path)
-    expected = chatbench.without_attention_checks(some)
     assert len(read) == len(expected) > 100
     assert read["correct"].tolist() == expected["correct"].tolist()
     assert set(read["model"]) == {"GPT-4o-mini", "Llama-3.1-8b"}

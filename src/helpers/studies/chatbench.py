@@ -1,23 +1,24 @@
-"""The released answers of ChatBench, and what its paper prints.
+"""ChatBench: the tables that its paper reports, and its released answers.
 
 Chang, Anderson and Hofman (2025), "ChatBench: From Static Benchmarks to Human-AI
-Evaluation".
-
-People answered questions of five datasets alone and together with one of two language
-models; the models answered the same questions alone (sections 3 and 4).
+Evaluation". People answered questions of five datasets alone and with one of two
+language models; the models answered the same questions alone (sections 3 and 4).
 
 The released files could not be had when this was written. Their form is taken from the
 authors' published code and from the names in their file of answers; a file of another
 form is refused with a message that says what is missing.
 """
 
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from helpers.data import published, registry, tables
 from helpers.data.columns import chatbench as columns
@@ -29,8 +30,6 @@ from helpers.data.columns.chatbench import CHAT_MODELS as MODELS
 from helpers.data.raters import anonymise
 from helpers.data.tables import as_numbers, require_plain
 from helpers.simulate import chatbench as simulated
-from helpers.simulate.chatbench import BATCHES, USER_ALONE
-from helpers.stats import accuracy
 
 ANSWERS_FILE = "chatbench/full_study/user_answers_filtered.csv"
 AI_ALONE_FILE = "chatbench/ai_alone_answers.csv"
@@ -53,6 +52,7 @@ VALUE_NAMES = {
         "conceptual_physics": "Conceptual Physics",
         "moral_scenarios": "Moral Scenarios",
         "attention_check": ATTENTION_CHECK,
+        "example": ATTENTION_CHECK,
     },
     "condition": {"direct-to-AI": "direct to AI", "answer-first": "answer first"},
     "answer_type": {"userAnswer": "user-alone", "userAIAnswer": "user-AI"},
@@ -65,15 +65,10 @@ METHOD_PREFIXES = {
     "letter_only_few_shot": "AI letter few shot",
     "free_text": "AI free text",
 }
+USER_ALONE = "User alone"
 CONDITIONS = {condition: f"User-AI {condition}" for condition in CONDITION_NAMES}
 METHODS = (*AI_METHODS, USER_ALONE, *CONDITIONS.values())
-SUBJECTS = {}
-_n_questions = {}
-for _subject, (_n_batches, _batch) in BATCHES.items():
-    for _dataset, _n_in_batch in _batch.items():
-        SUBJECTS[_dataset] = _subject
-        _n_questions[_dataset] = _n_batches * _n_in_batch
-N_QUESTIONS = pd.Series(_n_questions)
+N_QUESTIONS = pd.Series(dict(zip(DATASETS, (95, 95, 38, 84, 84), strict=True)))
 
 COMPARISON_TABLES = {
     "GPT-4o": "chatbench_tablea1",
@@ -120,83 +115,30 @@ class ChatBench:
         """
         is_alone = self.answers["answer_type"] == "user-alone"
         method = self.answers["condition"].map(CONDITIONS).mask(is_alone, USER_ALONE)
-        answers = self.answers.assign(method=method)
         keys = ["model", "dataset", "question_id", "method"]
-        by_users = accuracy.question_accuracy(answers, keys).reset_index()
-        shown = [*keys, "n_answers", "accuracy"]
-        return pd.concat([by_users[shown], self.ai_alone[shown]])
+        groups = self.answers.assign(method=method).groupby(keys)["correct"]
+        by_users = groups.agg(n_answers="size", accuracy="mean").reset_index()
+        return pd.concat([by_users, self.ai_alone[[*by_users]]], ignore_index=True)
 
     def accuracies(self) -> pd.DataFrame:
         """Average the accuracies of questions, as the paper does for Tables A1 and A2.
 
+        The variance of a mean over questions is the variance between their observed
+        accuracies, divided by their number: it holds the chance in a few answers, too.
+
         Returns
         -------
-        pandas.DataFrame, shape (60, 5)
-            Columns of `accuracy.dataset_accuracy`, indexed by ``model``, ``dataset``
-            and ``method``.
+        pandas.DataFrame, shape (60, 2)
+            ``accuracy`` and ``se`` (from 0 to 1), indexed by ``model``, ``dataset`` and
+            ``method``, in the order of `MODELS`, `DATASETS` and `METHODS`.
 
         Examples
         --------
         >>> load("simulated").accuracies().shape
-        (60, 5)
+        (60, 2)
         """
-        groups = self.questions().groupby(["model", "dataset", "method"])
-        cells = groups[["n_answers", "accuracy"]].apply(accuracy.dataset_accuracy)
-        return cells.reindex(_cell_order())
-
-    def by_question(self) -> pd.DataFrame:
-        """Set the accuracy of users with AI beside accuracies alone, by question.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per condition, model and question with answers of users with AI:
-            ``user_ai`` and its ``n_answers``, ``free_text`` and ``letters`` (few-shot)
-            of the model alone, and ``alone``, of users alone.
-
-        Examples
-        --------
-        >>> sorted(load("simulated").by_question()["condition"].unique())
-        ['answer first', 'direct to AI']
-        """
-        keys = ["model", "dataset", "question_id"]
-        wide = self.questions().pivot(index=keys, columns="method")
-        names = {
-            "AI free text": "free_text",
-            "AI letter few shot": "letters",
-            USER_ALONE: "alone",
-        }
-        alone = wide["accuracy"][list(names)].rename(columns=names)
-        by_condition = {}
-        for condition, method in CONDITIONS.items():
-            by_condition[condition] = alone.assign(
-                user_ai=wide["accuracy", method], n_answers=wide["n_answers", method]
-            )
-        table = pd.concat(by_condition, names=["condition"]).dropna().reset_index()
-        # The gaps, now left out, had made floats of the numbers.
-        return table.astype({"n_answers": int})
-
-    def comparisons(self) -> pd.DataFrame:
-        """Lay the accuracies out as Tables A1 and A2 do.
-
-        Returns
-        -------
-        pandas.DataFrame, shape (80, 4)
-            ``mean_alone``, ``se_alone``, ``mean_user_ai`` and ``se_user_ai``, indexed
-            by ``model``, ``dataset``, ``alone`` and ``condition``.
-
-        Examples
-        --------
-        >>> load("simulated").comparisons().shape
-        (80, 4)
-        """
-        cells = self.accuracies()[["accuracy", "se"]]
-        rows = comparisons()[COMPARISON_KEYS]
-        methods = {"alone": rows["alone"], "user_ai": rows["condition"].map(CONDITIONS)}
-        for side, method in methods.items():
-            cell = pd.MultiIndex.from_arrays([rows["model"], rows["dataset"], method])
-            rows[[f"mean_{side}", f"se_{side}"]] = cells.loc[cell].to_numpy()
-        return rows.set_index(COMPARISON_KEYS)
+        groups = self.questions().groupby(["model", "dataset", "method"])["accuracy"]
+        return groups.agg(accuracy="mean", se="sem").reindex(_cell_order())
 
 
 def _cell_order() -> pd.MultiIndex:
@@ -210,7 +152,8 @@ def load(data_source: str = "real", seed: int = 0) -> ChatBench:
     """Load the answers of the full study.
 
     The files are used where they are in the mirror or in the cache, and never
-    downloaded: their hashes are not known (see `data/unpinned.csv`).
+    downloaded: their hashes are not known (see `data/unpinned.csv`). Simulated files
+    have the form of the released ones and are read in the same way.
 
     Parameters
     ----------
@@ -234,27 +177,72 @@ def load(data_source: str = "real", seed: int = 0) -> ChatBench:
     >>> load("simulated").source
     'simulated'
     """
-    files = [ANSWERS_FILE, AI_ALONE_FILE]
-    located = registry.locate(files, data_source)
-    if located is None:
-        source = "simulated"
-        rng = np.random.default_rng(seed)
-        answers, ai_alone = simulated.chatbench(rng, _truth())
-    else:
-        source = "real"
-        answers = read_answers(located[ANSWERS_FILE])
-        ai_alone = read_ai_alone(located[AI_ALONE_FILE])
-    return ChatBench(source, without_attention_checks(answers), ai_alone)
+    located = registry.locate([ANSWERS_FILE, AI_ALONE_FILE], data_source)
+    if located is not None:
+        return _read(located[ANSWERS_FILE], located[AI_ALONE_FILE], "real")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_simulated(folder, seed)
+        return _read(folder / ANSWERS_FILE, folder / AI_ALONE_FILE, "simulated")
 
 
-def _truth() -> simulated.ChatBenchTruth:
-    """Take the printed accuracies for the truth of the simulation."""
-    conditions = {method: condition for condition, method in CONDITIONS.items()}
-    cells = accuracies().replace({"method": conditions})
-    cells = cells.set_index(["model", "dataset", "method"])
-    return simulated.ChatBenchTruth(
-        means=cells["mean"].to_dict(), ses=cells["se"].to_dict()
-    )
+def load_if_here(data_source: str, seed: int = 0) -> ChatBench | None:
+    """Load the answers as `load` does; give None if no file of them is here.
+
+    Parameters
+    ----------
+    data_source : {"real", "simulated"}
+        With "simulated" there are always answers.
+    seed : int, optional
+        Seed of the simulation.
+
+    Returns
+    -------
+    ChatBench or None
+
+    Raises
+    ------
+    registry.DataUnavailableError, tables.BadTableError
+        If one file is here and the other is not, or a file is not as expected.
+
+    Examples
+    --------
+    >>> load_if_here("simulated").source
+    'simulated'
+    """
+    here = registry.unpinned_here("chatbench")
+    if data_source == "real" and not {ANSWERS_FILE, AI_ALONE_FILE} & set(here):
+        return None
+    return load(data_source, seed)
+
+
+def write_simulated(folder: Path, seed: int = 0) -> None:
+    """Write simulated files in the released form; reported accuracies are the truth.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Gets a folder ``chatbench``.
+    seed : int, optional
+        Of the random numbers.
+    """
+    released = {name: code for code, name in METHOD_PREFIXES.items()}
+    released[USER_ALONE] = simulated.USER_ALONE
+    codes = {name: code for code, name in VALUE_NAMES["condition"].items()}
+    released |= {method: codes[name] for name, method in CONDITIONS.items()}
+    named = {
+        "method": released,
+        "model": {name: code for code, name in VALUE_NAMES["model"].items()},
+        "dataset": {name: code for code, name in VALUE_NAMES["dataset"].items()},
+    }
+    cells = accuracies().replace(named).set_index(["model", "dataset", "method"])
+    simulated.write(folder, cells, seed)
+
+
+def _read(answers: Path, ai_alone: Path, source: str) -> ChatBench:
+    """Read both files, and drop attention checks."""
+    users = without_attention_checks(read_answers(answers))
+    return ChatBench(source, users, read_ai_alone(ai_alone))
 
 
 def read_answers(
@@ -302,16 +290,23 @@ def without_attention_checks(answers: pd.DataFrame) -> pd.DataFrame:
     return answers[is_left].reset_index(drop=True)
 
 
-def comparisons() -> pd.DataFrame:
-    """Read the comparisons of accuracies that the paper prints (Tables A1 and A2).
+def comparisons(study: ChatBench | None = None) -> pd.DataFrame:
+    """Lay accuracies out in pairs, as Tables A1 and A2 do.
+
+    Parameters
+    ----------
+    study : ChatBench, optional
+        The answers; without them, the pairs are as the paper reports them.
 
     Returns
     -------
-    pandas.DataFrame, shape (80, 10)
+    pandas.DataFrame, shape (80, 14)
         ``model``, ``dataset``, ``alone`` (an AI-alone method, or users alone) and
         ``condition``; ``mean_alone`` and ``se_alone``, ``mean_user_ai`` and
         ``se_user_ai`` (from 0 to 1); ``z``, positive where AI or users alone do better,
-        and ``p``, missing where the paper prints only that it is small.
+        and ``p``, missing where the paper reports only that it is small; ``estimate``,
+        ``low`` and ``high``, users with AI minus what they are compared with (points,
+        95 % interval), and ``p_value``, which follows from ``z``.
 
     Examples
     --------
@@ -320,19 +315,40 @@ def comparisons() -> pd.DataFrame:
     """
     by_model = {model: _numbers(table) for model, table in COMPARISON_TABLES.items()}
     wide = pd.concat(by_model, names=["model"]).unstack("measure", sort=False)
-    return wide.rename_axis(columns=None).reset_index()
+    rows = wide.rename_axis(columns=None).reset_index()
+    if study is not None:
+        cells = study.accuracies()
+        methods = {"alone": rows["alone"], "user_ai": rows["condition"].map(CONDITIONS)}
+        for side, method in methods.items():
+            cell = pd.MultiIndex.from_arrays([rows["model"], rows["dataset"], method])
+            rows[[f"mean_{side}", f"se_{side}"]] = cells.loc[cell].to_numpy()
+    difference = rows["mean_user_ai"] - rows["mean_alone"]
+    error = np.hypot(rows["se_alone"], rows["se_user_ai"])
+    if study is not None:
+        rows["z"] = -difference / error
+        rows["p"] = 2 * norm.sf(rows["z"].abs())
+    margin = norm.ppf(0.975) * error
+    return rows.assign(
+        estimate=100 * difference,
+        low=100 * (difference - margin),
+        high=100 * (difference + margin),
+        p_value=2 * norm.sf(rows["z"].abs()),
+    )
 
 
 def attainable() -> pd.DataFrame:
-    """Compute which z- and p-values the printed accuracies of Tables A1 and A2 allow.
+    """Compute which z- and p-values the reported accuracies allow.
+
+    A number reported as 0.73 was somewhere from 0.725 to 0.735, so whatever follows
+    from it is a range, too. A p-value follows from the reported z-value, a z-value from
+    the accuracies.
 
     Returns
     -------
     pandas.DataFrame, shape (160, 3)
-        ``printed`` (missing where the paper prints only that a p-value is small),
+        ``printed`` (missing where the paper reports only that a p-value is small),
         ``low`` and ``high``, indexed by ``measure`` ("z" or "p"), ``model``,
-        ``dataset``, ``alone`` and ``condition``. A p-value follows from the printed
-        z-value, a z-value from the accuracies.
+        ``dataset``, ``alone`` and ``condition``.
 
     Examples
     --------
@@ -340,19 +356,38 @@ def attainable() -> pd.DataFrame:
     {'printed': -3.92, 'low': -5.25, 'high': -3.5}
     """
     rows = comparisons().set_index(COMPARISON_KEYS)
-    low_z, high_z = accuracy.attainable_z(
-        rows["mean_alone"], rows["se_alone"], rows["mean_user_ai"], rows["se_user_ai"]
-    )
-    low_p, high_p = accuracy.attainable_p(rows["z"])
+    half = 0.005
+    difference = rows["mean_alone"] - rows["mean_user_ai"]
+    # accuracies end at 0 and 1
+    most = (rows["mean_alone"] + half).clip(upper=1) - (rows["mean_user_ai"] - half)
+    least = (rows["mean_alone"] - half) - (rows["mean_user_ai"] + half).clip(upper=1)
+    corners = []
+    for change, sign in product([least, difference, most], [-1, 1]):
+        ses = rows[["se_alone", "se_user_ai"]] + sign * half
+        corners.append(change / np.hypot(ses["se_alone"], ses["se_user_ai"]))
+    corners = pd.concat(corners, axis=1)
+    size = rows["z"].abs()
     by_measure = {
-        "z": pd.DataFrame({"printed": rows["z"], "low": low_z, "high": high_z}),
-        "p": pd.DataFrame({"printed": rows["p"], "low": low_p, "high": high_p}),
+        "z": pd.DataFrame(
+            {
+                "printed": rows["z"],
+                "low": corners.min(axis=1),
+                "high": corners.max(axis=1),
+            }
+        ),
+        "p": pd.DataFrame(
+            {
+                "printed": rows["p"],
+                "low": 2 * norm.sf(size + half),
+                "high": 2 * norm.sf((size - half).clip(lower=0)),
+            }
+        ),
     }
     return pd.concat(by_measure, names=["measure"])
 
 
 def accuracies() -> pd.DataFrame:
-    """Collect the accuracies of Tables A1 and A2, which are printed several times each.
+    """Collect the accuracies of Tables A1 and A2, each of which stands there often.
 
     Returns
     -------
@@ -377,7 +412,7 @@ def accuracies() -> pd.DataFrame:
         columns={"mean_user_ai": "mean", "se_user_ai": "se"}
     )
     printed = [part[[*keys, "mean", "se"]] for part in (alone, user_ai)]
-    # Cells that are printed several times, but not alike, would stop `reindex`.
+    # Cells that are reported several times, but not alike, would stop `reindex`.
     cells = pd.concat(printed).drop_duplicates().set_index(keys)
     return cells.reindex(_cell_order()).reset_index()
 
@@ -449,7 +484,8 @@ def table_a(model: str, study: ChatBench | None = None) -> pd.DataFrame:
     allowed = attainable().xs(model, level="model").dropna(subset="printed")
     cells = [allowed[["low", "high"]]]
     if study is not None:
-        means = study.comparisons().xs(model, level="model")
-        means = means.rename_axis(columns="measure").stack().to_frame("estimate")
-        cells.append(means)
+        sides = ["mean_alone", "se_alone", "mean_user_ai", "se_user_ai"]
+        means = comparisons(study).set_index(COMPARISON_KEYS)[sides]
+        means = means.xs(model, level="model").rename_axis(columns="measure")
+        cells.append(means.stack().to_frame("estimate"))
     return pd.concat(cells)

@@ -23,6 +23,7 @@ NAMES = chatbench.ALIASES | {
     "selected_answer": "letter",
     "correctAnswer": "answer",
     "correct_answer": "answer",
+    "questionText": "question",
     "chatHistory": "messages",
     "chat_history": "messages",
 }
@@ -56,8 +57,9 @@ def read_conversations(
     pandas.DataFrame
         One row per conversation: ``rater_id``, ``question_id``, ``model``,
         ``condition``, ``messages`` (lists of ``role``, "user" or "assistant", and
-        ``content``), ``letter`` and ``correct``. `helpers.models.scores` takes it for
-        people. Other fields, such as annotations, are left out.
+        ``content``), ``letter``, ``correct``, ``answer`` (the right letter) and
+        ``question`` (its text; missing where the file has none). Other fields are left
+        out. `helpers.models.scores` takes the table for people.
 
     Raises
     ------
@@ -98,8 +100,10 @@ def read_conversations(
         table["answer"] = table["question_id"].map(answers)
     table["rater_id"] = anonymise(table["worker_id"].astype(str))
     table["correct"] = table["letter"] == table["answer"]
+    if "question" not in table:
+        table["question"] = None
     shown = ["rater_id", "question_id", "model", "condition", "messages", "letter"]
-    return table[[*shown, "correct"]]
+    return table[[*shown, "correct", "answer", "question"]]
 
 
 def _records(path: Path) -> list:
