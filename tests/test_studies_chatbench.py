@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 from notebook_code import run_code
 
-from helpers import paths, show
-from helpers.claims import results
+from helpers import claims, paths, show
 from helpers.data import published, registry, tables
 from helpers.stats import accuracy
 from helpers.studies import chatbench
@@ -105,13 +104,13 @@ def test_files_in_the_released_form_unlock_the_claims_that_need_them(
     small = {"n_draws": 50}
     place = "appendix/31_question_level_and_simulator.ipynb"
     run_code(paths.NOTEBOOKS / place, small)
-    saved = set(results.read(released / "out")["name"])
-    claims = published.published_claims().query("study == 'chatbench'")
-    needed = claims["needs"].str.split().explode()
+    saved = set(claims.read(released / "out")["name"])
+    claimed = published.published_claims().query("study == 'chatbench'")
+    needed = claimed["needs"].str.split().explode()
     unpinned = set(pd.read_csv(registry.UNPINNED_FILE)["file"])
     unlocked = set(needed.index[needed.isin(unpinned)])
-    is_cell = claims.index.str.contains("tablea")
-    assert unlocked - set(claims.index[is_cell]) <= saved
+    is_cell = claimed.index.str.contains("tablea")
+    assert unlocked - set(claimed.index[is_cell]) <= saved
 
 
 def test_cells_of_table_a2_come_from_the_answers_if_there_are_any(simulated):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from helpers.claims import results
+from helpers import claims
 from helpers.data.published import published_claims
 from helpers.studies import chatbench_printed
 
@@ -20,9 +20,9 @@ def test_tests_are_those_of_the_printed_accuracies_and_corrected_by_holm():
 
 
 def test_results_are_those_that_claims_wait_for():
-    saved = results.rows("chatbench", chatbench_printed.statements())
-    claims = published_claims().query("study == 'chatbench'")
-    assert set(saved["name"]) <= set(claims.index)
+    saved = claims.rows("chatbench", chatbench_printed.statements())
+    claimed = published_claims().query("study == 'chatbench'")
+    assert set(saved["name"]) <= set(claimed.index)
     assert not saved["name"].str.startswith("chatbench.simulator").any()
 
 

@@ -64,7 +64,7 @@ def statements(
     Returns
     -------
     dict
-        For `results.rows("chatbench", ...)`. Intervals leave out users and questions,
+        For `claims.rows("chatbench", ...)`. Intervals leave out users and questions,
         one at a time; those of correlations over questions leave out questions.
 
     Examples

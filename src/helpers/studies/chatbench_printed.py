@@ -67,7 +67,7 @@ def statements() -> dict[str, object]:
     Returns
     -------
     dict
-        For `results.rows("chatbench", ...)`.
+        For `claims.rows("chatbench", ...)`.
 
     Examples
     --------
