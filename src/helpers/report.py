@@ -1,5 +1,6 @@
 """The replication report: one page, for GitHub and for the site."""
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -81,7 +82,7 @@ def write(
         "of the paper that are contradicted.",
         *_folded_claims(claims, links),
         "## Errors found in the papers",
-        _markdown(_claims_table(_errors(claims, cells), links)),
+        _markdown(_errors(claims, cells, links)),
         "## Figures and tables",
         "Headings and details are in [data/exhibits.csv](../data/exhibits.csv).",
         *_folded_exhibits(exhibits, links),
@@ -107,7 +108,6 @@ def _table_name(table: str) -> str:
 
 def _folded_claims(claims: pd.DataFrame, links: Mapping[str, str]) -> list[str]:
     """Main claims of each paper, and others that are contradicted."""
-    citations = {study["name"]: study["citation"] for study in studies.read_studies()}
     main = claims[claims["main"] != ""]
     is_contradicted = claims["verdict"].isin(["contradicted", "another outcome"])
     shown = pd.concat([main, claims[is_contradicted & (claims["main"] == "")]])
@@ -115,38 +115,44 @@ def _folded_claims(claims: pd.DataFrame, links: Mapping[str, str]) -> list[str]:
     for study, of_one in shown.groupby("study", sort=False):
         counts = _listed(main[main["study"] == study])
         table = _claims_table(of_one, links)
-        folds.append(_fold(f"{citations[study]}: {counts}", table))
+        folds.append(_fold(f"{studies.titles()[study]}: {counts}", table))
     return folds
 
 
-def _errors(claims: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """What papers report that is not so, in the words of the notes; cells together."""
+def _errors(
+    claims: pd.DataFrame, cells: pd.DataFrame, links: Mapping[str, str]
+) -> pd.DataFrame:
+    """What papers report that is not so; cells of a table with one cause together."""
+    rows = []
     keys = ["table", "note", "verdict"]
-    of_cells = cells[cells["verdict"].isin(ERRORS)].value_counts(keys).reset_index()
-    of_cells["where"] = of_cells["table"].map(_table_name)
-    of_cells["ours"] = of_cells["count"].astype(str) + " cells"
-    of_cells = of_cells.reindex(columns=claims.columns, fill_value="")
-    wrong = claims[claims["verdict"].isin(ERRORS)]
-    papers = wrong["study"].map(studies.titles())
-    wrong = wrong.assign(where=papers + ", " + wrong["where"])
-    errors = pd.concat([of_cells, wrong])
-    said = errors["note"].where(errors["note"] != "", errors["statement"])
-    return errors.assign(statement=said, note="")
+    wrong = cells[cells["verdict"].isin(ERRORS)].value_counts(keys).reset_index()
+    for table, note, verdict, number in wrong.itertuples(index=False):
+        rows.append([f"{_table_name(table)}: {note}", verdict, f"{number} cells", ""])
+    for claim in claims[claims["verdict"].isin(ERRORS)].itertuples():
+        paper = studies.titles()[claim.study]
+        number = f": {claim.printed}" if claim.printed else ""
+        said = f"{claim.statement.rstrip('.')}{number} ({paper}, {_place(claim)})"
+        found = claim.note or claim.ours
+        if claim.verdict == REPORTING_ERROR:
+            found = f"{claim.ours}; {claim.why}"
+        rows.append([said, claim.verdict, found, _link(claim.notebook, links)])
+    return pd.DataFrame(rows, columns=["reported", "verdict", "ours", "in"])
 
 
 def _claims_table(claims: pd.DataFrame, links: Mapping[str, str]) -> pd.DataFrame:
     """Claims with their first place, verdict, result and notebook."""
-    places = claims["where"].str.split(r"; |, p\.", regex=True).str[0]
-    notes = "<br><small>" + claims["note"] + "</small>"
-    said = claims["statement"] + " (" + places + ")"
-    return pd.DataFrame(
-        {
-            "claim": said + notes.where(claims["note"] != "", ""),
-            "verdict": "**" + claims["verdict"] + "**",
-            "ours": [_result(claim) for claim in claims.itertuples()],
-            "in": [_link(name, links) for name in claims["notebook"]],
-        }
-    )
+    rows = []
+    for claim in claims.itertuples():
+        note = f"<br><small>{claim.note}</small>" if claim.note else ""
+        said = f"{claim.statement} ({_place(claim)}){note}"
+        link = _link(claim.notebook, links)
+        rows.append([said, claim.verdict, _result(claim), link])
+    return pd.DataFrame(rows, columns=["claim", "verdict", "ours", "in"])
+
+
+def _place(claim: NamedTuple) -> str:
+    """The first place of a claim, without its page."""
+    return re.split(r"; |, p\.", claim.where)[0]
 
 
 def _result(claim: NamedTuple) -> str:
