@@ -24,13 +24,16 @@ LEGEND = {
     "inconclusive": "the interval is on both sides, or the claim's words allow "
     "interpretations with different verdicts",
     "reproduces": "our number rounds to the reported one",
-    "… up to the split": "so do 95 % of random splits; the paper's is not public",
+    "… up to the split": "the reported number is in the central 95 % of random splits; "
+    "the paper's own is not public",
     LAST_DIGIT: "by one unit of it, and by 5 % at most",
     REPORTING_ERROR: "a cause that we can show gives exactly the reported digits",
     "true, not true": "of the released files",
     "another outcome": "a test does not come out as the paper says",
     NOT_SHOWN: "a test is not significant; an effect is still possible",
-    CONSISTENT[0]: "with other numbers of the paper, which says nothing about its data",
+    CONSISTENT[
+        0
+    ]: "agrees with other numbers of the paper, which says nothing about its data",
     NOT_CHECKED: "data are missing, or ours are about something else",
 }
 
