@@ -68,6 +68,7 @@ FOLDERS = (
 )
 PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
 ADDRESS = PROJECT["urls"]["Repository"]
+ADDRESS = "" if "/OWNER/" in ADDRESS else ADDRESS
 NO_ADDRESS = (
     "The code has no public address yet. It comes with the archive or clone that this "
     "site was built from: ask whoever gave you the site for it."
