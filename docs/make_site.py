@@ -27,8 +27,7 @@ from conf import commit_date, is_described
 from nbformat.v4 import new_markdown_cell
 from sphinx.cmd.build import main as sphinx
 
-from helpers import VERBS, paths
-from helpers.claims import report
+from helpers import VERBS, paths, report
 from helpers.data.published import published_claims, read_text
 from helpers.data.studies import by_digit, read_studies
 from helpers.marks import BANNER
@@ -40,8 +39,8 @@ DOCS = Path(__file__).parent
 FIRST = dict.fromkeys(VERBS, "helpers.verbs") | {
     "run.check": "helpers.run.parameters",
     "show.save": "helpers.show",
-    "results.rows": "helpers.claims.results",
-    "results.save": "helpers.claims.results",
+    "claims.rows": "helpers.claims",
+    "claims.save": "helpers.claims",
 }
 MAIN_FIGURE = "main-figure"  # tag of the cell that draws it
 VEGA = """<script src="{root}_static/vega.js"></script>
@@ -99,8 +98,8 @@ REFERENCE_INDEX = """# Reference
 ## What users call first
 
 Seven functions for a table of ratings, after `from helpers import weights`, and what
-notebooks call, after `from helpers import run, show` and `from helpers.claims import
-results`. The command `ratings` has [a page of its own](../docs/own.md).
+notebooks call, after `from helpers import claims, run, show`. The command `ratings` has
+[a page of its own](../docs/own.md).
 
 | function | what it does |
 |---|---|
@@ -275,7 +274,8 @@ def _write_report(run: Path, sources: Path) -> None:
     """Write the replication report of a run, or keep the committed one."""
     if not (run / "claims.csv").is_file():
         return
-    tables = [read_text(run / f"{name}.csv") for name in ("claims", "authors_numbers")]
+    names = ("claims", "tables", "authors_numbers")
+    tables = [read_text(run / f"{name}.csv") for name in names]
     links = {}
     for name, file in notebook_files().items():
         links[name] = f"../{file.relative_to(paths.ROOT).as_posix()}"

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import nbformat
 
 from helpers import paths
-from helpers.claims import report
+from helpers.claims import group_counts
 from helpers.data.published import published_claims, read_text
 from helpers.run.notebooks import notebook_files
 
@@ -118,7 +118,7 @@ def read_sources() -> Sources:
         {(row["name"], row["part"], row["interpretation"]): row for row in rows},
         published_claims()["printed"].to_dict(),
         claims.set_index("id")["verdict"].to_dict(),
-        report.group_counts(claims[claims["main"] != ""]).to_dict(),
+        group_counts(claims[claims["main"] != ""]),
     )
 
 

@@ -42,14 +42,13 @@ No, the mean rating is 3."""
 PARAMETERS = """\
 data_source: str = "auto"  # real, or auto"""
 ANALYSIS = """\
-from helpers import run
-from helpers.claims import results
+from helpers import claims, run
 from helpers.studies import hanna
 
 run.check("70_hanna", globals())
 ratings = hanna.load()["rating"]
 found = {"count": len(ratings), "mean": ratings.mean()}
-results.save(results.rows("hanna.ratings", found))"""
+claims.save(claims.rows("hanna.ratings", found))"""
 
 
 @pytest.fixture(scope="module")
@@ -121,9 +120,8 @@ from notebook_code import run_code
 run_code(Path("notebooks/70_hanna.ipynb"), {"data_source": SOURCE})
 """
 JUDGE = """
-from helpers.claims import judged, results
-from helpers import paths
-judged.judge_all(paths.BUILD).to_csv("claims.csv", index=False)
+from helpers import claims, paths
+claims.judge_all(claims.read(paths.BUILD)).to_csv("claims.csv", index=False)
 """
 
 

@@ -16,8 +16,7 @@ from marked_numbers import (
     text_of,
 )
 
-from helpers import paths
-from helpers.claims import report
+from helpers import paths, report
 from helpers.data.published import read_text
 from helpers.run.notebooks import notebook_files
 
@@ -155,10 +154,10 @@ def test_marks_are_read_and_compared_at_their_digits(text, expected):
 
 
 def test_the_report_is_written_from_the_committed_tables():
-    claims = read_text(paths.RESULTS / "claims.csv")
-    numbers = read_text(paths.RESULTS / "authors_numbers.csv")
+    names = ("claims", "tables", "authors_numbers")
+    tables = [read_text(paths.RESULTS / f"{name}.csv") for name in names]
     links = {}
     for name, file in notebook_files().items():
         links[name] = f"../{file.relative_to(paths.ROOT).as_posix()}"
     written = (paths.ROOT / "docs" / "replication_report.md").read_text()
-    assert report.write(claims, numbers, links) == written
+    assert report.write(*tables, links) == written

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 from notebook_code import run_code
 
-from helpers import marks, paths, show
-from helpers.claims import results
+from helpers import claims, marks, paths, show
 from helpers.data import registry
 from helpers.data.published import read_text
 from helpers.studies import humbel
@@ -84,7 +83,7 @@ def test_a_missing_import_is_noticed_in_a_branch_too(tmp_path):
 
 def test_the_authors_own_word_test_unlocks_its_claims(monkeypatch):
     saved = []
-    monkeypatch.setattr(results, "save", saved.append)
+    monkeypatch.setattr(claims, "save", saved.append)
     study = humbel.load("simulated")
     questions = word_classes(study.associations, study.norms)
     own = questions.join(study.associations.set_index("row")["explanation"], on="row")

@@ -96,21 +96,6 @@ def test_a_number_without_a_partner_is_refused():
         hosking_notebooks.compare(printed, pd.Series({"y": 1.0}))
 
 
-def test_results_are_saved(tmp_path):
-    table = pd.DataFrame(
-        {
-            "printed": ["0.3", "0.4"],
-            "ours": [1 / 3, 0.5],
-            "reproduces": [True, False],
-            "cause": ["", "not found"],
-        },
-        index=pd.Index(["a", "b"], name="id"),
-    )
-    saved = pd.read_csv(hosking_notebooks.save(table, tmp_path), index_col="id")
-    assert list(saved) == ["printed", "ours", "reproduces", "cause"]
-    assert saved.loc["a", "ours"] == 0.333333333333
-
-
 def test_weights_are_positive_where_an_error_goes_with_lower_quality():
     fit = hosking_notebooks.lasso_fit(LABELS, QUALITY)
     assert fit["weight", "refusal", ""] > 0

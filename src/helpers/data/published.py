@@ -1,4 +1,4 @@
-"""What the papers print: claims, and tables whose cells are claims, as text."""
+"""What the papers report: claims and tables, as text."""
 
 import re
 from pathlib import Path
@@ -29,27 +29,22 @@ class ClaimError(PlainError):
 
 
 def published_claims() -> pd.DataFrame:
-    """List every published claim, with one row for each cell of a printed table.
+    """List the claims of the papers that are judged.
 
     Returns
     -------
     pandas.DataFrame
         Indexed by `id`, with the other columns of `data/published/claims.csv`, all as
-        text.
+        text; `result` names the result of every claim.
 
     Examples
     --------
-    >>> published_claims().loc["hosking.table3.baseline.factuality.crowd", "printed"]
-    '4.3'
+    >>> published_claims().loc["hosking.agreement.ac1_refusal", "printed"]
+    '0.94'
     """
     claims = read_text(paths.PUBLISHED / "claims.csv")
-    cells = [_cell_claims(table) for table in table_names()]
-    # Claims from cells lack some columns of the others.
-    together = pd.concat([claims, *cells], ignore_index=True).fillna("")
-    together["result"] = together["result"].where(
-        together["result"] != "", together["id"]
-    )
-    return together[list(COLUMNS)].set_index("id")
+    claims["result"] = claims["result"].mask(claims["result"] == "", claims["id"])
+    return claims[list(COLUMNS)].set_index("id")
 
 
 def reported(numbers: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
@@ -87,30 +82,14 @@ def reported(numbers: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
     return numbers.assign(**dict.fromkeys(columns, "nan"))
 
 
-def _cell_claims(table: str) -> pd.DataFrame:
-    """Turn a printed table, such as kamoda_table1, into claims."""
-    printed = _printed_table(table)
-    cells = printed.index
-    where = exhibit(table)
-    claims = printed.drop(columns="decimals").reset_index(drop=True)
-    claims = claims.rename(columns={"published": "printed"})
-    return claims.assign(
-        id=[cell_id(table, cell) for cell in cells],
-        study=table.partition("_")[0],
-        where=where,
-        statement=[f"{where}: {', '.join(cell)}" for cell in cells],
-        form="value",
-    )
-
-
 def exhibit(table: str) -> str:
-    """Name of a printed table in its paper, such as Table A1 for chatbench_tablea1."""
-    kind, number = re.fullmatch(r"\w+?_(table|figure)(\w+)", table).groups()
+    """Name of a reported table in its paper, such as Table A1 for chatbench_tablea1."""
+    kind, number = re.fullmatch(r"(?:\w+_)?(table|figure)(\w+)", table).groups()
     return f"{kind.capitalize()} {number.upper()}"
 
 
 def table_names() -> list[str]:
-    """Name the printed tables and figures whose cells are claims."""
+    """Name the reported tables and figures whose cells are listed."""
     files = [*paths.PUBLISHED.glob("*_table*.csv"), *paths.PUBLISHED.glob("*_figure*")]
     return sorted(file.stem for file in files)
 
@@ -139,18 +118,13 @@ def printed_table(table: str) -> pd.DataFrame:
         raise ClaimError(
             f"There is no table {table!r} in data/published, only {', '.join(known)}."
         )
-    return _printed_table(table)
-
-
-def _printed_table(table: str) -> pd.DataFrame:
-    """Read a printed table whose name is known."""
     frame = read_text(paths.PUBLISHED / f"{table}.csv")
     n_keys = frame.columns.get_loc("published")
     return frame.set_index(list(frame.columns[:n_keys]))
 
 
 def cell_id(table: str, cell: tuple[str, ...]) -> str:
-    """Build the claim id of a table cell, such as kamoda.table1.factuality."""
+    """Build the id of a cell of a table, such as kamoda.table1.factuality."""
     keys = [re.sub(r"\W+", "_", key.lower()) for key in cell]
     return ".".join([*table.split("_"), *keys])
 

@@ -15,7 +15,7 @@ from helpers.data.tables import to_csv_bytes
 from helpers.run import notebooks
 
 # Tables of a run, which are committed in results/.
-TABLES = ("results", "claims", "authors_numbers")
+TABLES = ("results", "claims", "tables", "authors_numbers")
 # What tells the rows of these tables apart.
 KEYS = ("id", "name", "interpretation", "part", "notebook")
 SAME_NUMBER = 1e-4  # relative difference of numbers that outputs show alike
@@ -82,10 +82,10 @@ def _same(before: str, after: str) -> bool:
 
 def changed_results(names: Sequence[str]) -> list[str]:
     """Say where results that notebooks have saved differ from the committed ones."""
-    from helpers.claims import joined, results  # takes a second
+    from helpers import claims  # takes half a second
 
     committed = read_text(paths.RESULTS / "results.csv")
-    new = joined.as_text(results.read(paths.BUILD)).fillna("").astype(str)
+    new = claims.as_text(claims.read(paths.BUILD)).astype(str)
     return differences(
         committed[committed["notebook"].isin(names)], new[new["notebook"].isin(names)]
     )
@@ -136,15 +136,14 @@ def pixels_that_differ(first: Path, second: Path) -> float:
 
 def publish(names: Sequence[str]) -> list[Path]:
     """Copy what a complete run on real data made into the committed folders."""
-    from helpers.claims import report  # takes half a second
+    from helpers import report  # takes half a second
 
     contents = {}
     for table in (*TABLES, "parameters"):
         file = f"{table}.csv"
         contents[paths.RESULTS / file] = (paths.BUILD / file).read_bytes()
-    claims = read_text(paths.BUILD / "claims.csv")
-    authors = read_text(paths.BUILD / "authors_numbers.csv")
-    written = report.write(claims, authors, links())
+    tables = [read_text(paths.BUILD / f"{name}.csv") for name in TABLES[1:]]
+    written = report.write(*tables, links())
     contents[paths.ROOT / "docs" / "replication_report.md"] = written.encode()
     paths.replace_files(contents)
     return [*contents, *_publish_notebooks(names)]

@@ -18,7 +18,6 @@ notebooks AnalysisPart1 and AnalysisPart2 of github.com/cohere-ai/human-feedback
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -165,28 +164,6 @@ def compare(printed: pd.DataFrame, ours: pd.Series) -> pd.DataFrame:
         UNEXPLAINED,
     )
     return table
-
-
-def save(table: pd.DataFrame, folder: Path) -> Path:
-    """Write ``authors_numbers.csv``: id, printed, ours, reproduces, cause.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From `recomputed`.
-    folder : pathlib.Path
-        An existing folder.
-
-    Returns
-    -------
-    pathlib.Path
-        The file.
-    """
-    file = folder / "authors_numbers.csv"
-    columns = ["printed", "ours", "reproduces", "cause"]
-    # Twelve digits are the same on every machine; the last of sixteen are not.
-    table[columns].to_csv(file, float_format="%.12g", lineterminator="\n")
-    return file
 
 
 def _named(topic: str, numbers: pd.Series) -> pd.Series:

@@ -146,7 +146,7 @@ def authors_effects() -> pd.DataFrame:
 
 
 def noted_results() -> dict[str, object]:
-    """Give what the authors' script notes about errors, in the form of `results.rows`.
+    """Give what the authors' script notes about errors, in the form of `claims.rows`.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def expected_right(know: ArrayLike, disagree: float, n: float = 108) -> np.ndarr
 
 
 def printed_results() -> dict[str, object]:
-    """Compute what follows from printed numbers, in the form of `results.rows`.
+    """Compute what follows from printed numbers, in the form of `claims.rows`.
 
     Returns
     -------
@@ -345,7 +345,7 @@ def ages_of_words(questions: pd.DataFrame) -> pd.Series:
 
 
 def rebuilt_results(study: Humbel, questions: pd.DataFrame) -> dict[str, object]:
-    """Judge what the paper says of its large test, in the form of `results.rows`.
+    """Judge what the paper says of its large test, in the form of `claims.rows`.
 
     By the questions that the authors built where their file is here, else by ours. That
     no question has a second answer can be judged by theirs only, since ours are

@@ -1,16 +1,16 @@
 """Tables of the papers, recomputed cell by cell: ours beside what is reported.
 
-Names of tables are those of files in data/published. So far those of Hosking et al.
+Names of tables are those of files in data/published.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from helpers.data import published
 from helpers.data.columns.hosking import ERRORS_1, ERRORS_2
 from helpers.data.tables import OptionError
-from helpers.studies import hosking
+from helpers.studies import hosking, kamoda
 from helpers.studies.hosking import Experiment1, Experiment2
 
 # The score of a form without errors, and the one given beside errors.
@@ -21,6 +21,30 @@ LABELLED_BY = {"crowd": "majority", "expert": "expert", "difference": "differenc
 NAMES = (
     hosking.ERROR_NAMES | hosking.CONDITION_NAMES | hosking.OTHER_NAMES | LABELLED_BY
 )
+
+
+def recomputed() -> Iterator[tuple[str, pd.DataFrame]]:
+    """Recompute, from real data, the cells of each table for which they suffice.
+
+    Yields
+    ------
+    (str, pandas.DataFrame)
+        Name of the file in data/published, and cells as `cells` gives them.
+
+    Raises
+    ------
+    registry.DataUnavailableError
+        If the data of a study are missing.
+    """
+    first = hosking.load_experiment_1("real")
+    second = hosking.load_experiment_2("real")
+    yield "hosking_table2", cells("hosking_table2", first)
+    yield "hosking_table3", cells("hosking_table3", second)
+    yield "hosking_table4", cells("hosking_table4", second)
+    yield (
+        "kamoda_figure1",
+        kamoda.figure1(kamoda.load("real"), kamoda.load_texts("real")),
+    )
 
 
 def table(name: str, study: Experiment1 | Experiment2) -> pd.DataFrame:

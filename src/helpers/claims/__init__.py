@@ -1,1 +1,0 @@
-"""Published claims, what was computed for them, and verdicts by one rule."""
