@@ -37,6 +37,7 @@ FIRST_CELLS = (
     "21_weighted_aspect_regression",
     "22_decision_tree",
     "24_automatic_evaluators",
+    "41_word_tests_and_age",
     "51_crowd_vs_expert",
 )
 PLACES = (
