@@ -40,6 +40,7 @@ FIRST_CELLS = (
     "50_robustness",
     "30_ai_alone_vs_user_ai",
     "31_simulated_users",
+    "41_word_tests_and_age",
     "51_crowd_vs_expert",
     "52_plan_a_study",
     "60_other_data",

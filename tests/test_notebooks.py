@@ -89,7 +89,7 @@ def test_the_authors_own_word_test_unlocks_its_claims(monkeypatch):
     own = questions.join(study.associations.set_index("row")["explanation"], on="row")
     monkeypatch.setattr(humbel, "authors_test", lambda data_source: own)
     given = {"data_source": "simulated", "n_trials": 50}
-    run_code(paths.NOTEBOOKS / "appendix" / "41_age_alignment.ipynb", given)
+    run_code(paths.NOTEBOOKS / "appendix" / "41_word_tests_and_age.ipynb", given)
     (table,) = saved
     assert "humbel.word_classes.one_target" in set(table["name"])
 

@@ -6,21 +6,21 @@ import pytest
 
 from helpers.data.columns import check
 from helpers.data.columns import humbel as columns
-from helpers.simulate.humbel import answers
-from helpers.simulate.humbel import humbel as simulate_humbel
+from helpers.simulate.humbel import answers, associations, norms
 
 
 def test_simulated_tables_pass_the_schemas_of_the_real_ones():
-    associations, norms = simulate_humbel(np.random.default_rng(3))
-    assert len(check(associations, columns.HUMBEL_ASSOCIATIONS, "test")) == 1100 * 17
-    assert set(check(norms, columns.HUMBEL_NORMS, "test")["age"]) == set(columns.AGES)
-    assert (associations["cue"] != associations["association"].str.strip()).all()
+    drawn = associations(np.random.default_rng(3))
+    assert len(check(drawn, columns.HUMBEL_ASSOCIATIONS, "test")) == 1100 * 17
+    assert (drawn["cue"] != drawn["association"].str.strip()).all()
+    ages = check(norms(np.random.default_rng(3)), columns.HUMBEL_NORMS, "test")["age"]
+    assert set(ages) == set(columns.AGES)
 
 
 def test_early_words_are_frequent_and_late_words_rare_in_the_simulation():
-    associations, norms = simulate_humbel(np.random.default_rng(3))
-    often = associations["association"].str.strip().value_counts()
-    age = norms.groupby("word")["age"].min()
+    drawn = associations(np.random.default_rng(3))
+    often = drawn["association"].str.strip().value_counts()
+    age = norms(np.random.default_rng(3)).groupby("word")["age"].min()
     assert age[age.index.isin(often.index[:200])].mean() < age.mean() - 2
 
 

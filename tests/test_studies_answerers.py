@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers.data import registry, tables
-from helpers.studies import answerers, humbel
+from helpers.studies import answerers, humbel, recorded
 from helpers.studies.answerers import AnswersError
 from helpers.studies.word_tests import definitions, word_classes
 
@@ -35,7 +35,7 @@ def test_committed_answers_belong_to_the_questions_built_by_default():
         "definitions": definitions(real.norms, real.vocabulary()),
     }.items():
         chosen = answerers.read_model_answers(
-            f"data/answers/{answerers.MODEL}_{test}.csv", asked
+            f"data/answers/all_minilm_l6_v2_{test}.csv", asked
         )
         right[test] = (chosen == always_right(asked)).sum()
     assert right == {"word_classes": 6444, "definitions": 8411}
@@ -100,19 +100,6 @@ def test_missing_files_are_named_and_wrong_answers_not_written(tmp_path, questio
     assert not list(tmp_path.iterdir())
 
 
-def test_a_notebook_says_whose_answers_it_shows(study):
-    real = humbel.Humbel("real", study.associations, study.norms)
-    committed = f"data/answers/{answerers.MODEL}_{{}}.csv"
-    for test in ("word_classes", "definitions"):
-        said = answerers.whose_answers(real, committed.format(test))
-        assert said == (
-            "answers of all-MiniLM-L6-v2, a sentence encoder: a proxy for InstructGPT"
-        )
-    other = answerers.whose_answers(real, "build/my_model.csv")
-    assert other == "answers of my-model: a proxy for InstructGPT"
-    assert answerers.whose_answers(study, committed) == "simulated answers"
-
-
 def test_the_model_answers_from_a_file_on_real_data_and_is_simulated_otherwise(
     tmp_path, study, questions
 ):
@@ -124,3 +111,19 @@ def test_the_model_answers_from_a_file_on_real_data_and_is_simulated_otherwise(
     pd.testing.assert_series_equal(read, always_right(questions))
     simulated = answerers.of_model(study, questions, file, seed=0)
     assert 0.4 < (simulated == read).mean() < 0.9
+
+
+def test_a_recording_is_read_for_its_own_questions_only(
+    tmp_path, monkeypatch, questions
+):
+    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
+    with pytest.raises(tables.OptionError, match="There is no recording"):
+        recorded.read_words("word_classes", questions)
+    answer = "sample,question,wording,way,chosen\nsmall,0,qa,reply,1\n"
+    file = recorded.file_of("word_classes")
+    file.write_text(f"# model: small\n# questions: 0\n{answer}")
+    with pytest.raises(tables.OptionError, match="answers other questions than these"):
+        recorded.read_words("word_classes", questions)
+    own = answerers.fingerprint(questions)
+    file.write_text(f"# model: small\n# questions: {own}\n{answer}")
+    assert recorded.read_words("word_classes", questions)["chosen"].tolist() == [1]

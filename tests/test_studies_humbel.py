@@ -1,10 +1,9 @@
-"""What the tests of HumBEL are built from: the released files and the printed table."""
+"""What the tests of HumBEL are built from: the released files."""
 
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from scipy.stats import norm
 
 from helpers.data import registry, tables
 from helpers.studies import humbel
@@ -107,13 +106,6 @@ def test_a_seed_gives_the_same_simulation_and_another_seed_another():
     assert not first.equals(other)
 
 
-def test_exam_scores_are_those_of_the_printed_table():
-    scores = humbel.exam_scores()
-    assert scores.shape == (7, 4)
-    assert scores.loc["word classes"].tolist() == [3, 28, 35, 83]
-    assert scores.isna().sum().sum() == 6
-
-
 @pytest.fixture
 def authors_file(tmp_path, monkeypatch):
     """Path of the authors' test in an empty mirror."""
@@ -156,61 +148,3 @@ def test_another_table_is_not_taken_for_the_authors_test(authors_file):
         tables.BadTableError, match=r"'cue_aoa', row 1: a number is needed"
     ):
         humbel.authors_test("real")
-
-
-def test_effects_of_the_authors_script_have_the_intervals_that_it_notes():
-    effects = humbel.authors_effects().drop(index="decade")
-    effects["p_value"] = 2 * norm.sf(effects["z"])
-    noted = {
-        "modifier": (0.013, 0.057, 0.002),
-        "different": (0.010, 0.052, 0.004),
-        "hard": (0.034, 0.185, 0.004),
-        "complex": (-0.010, 0.055, 0.169),
-        "explained": (0.042, 0.081, 0.000),
-    }
-    found = effects[["low", "high"]].div(100).join(effects["p_value"])
-    assert found.round(3).to_dict("index") == {
-        name: dict(zip(("low", "high", "p_value"), row, strict=True))
-        for name, row in noted.items()
-    }
-
-
-def test_five_effects_pass_one_correction_and_three_the_other():
-    by_correction = humbel.noted_results()["significant"]
-    n_significant = {
-        correction: int((table["p"] < 0.01).sum())
-        for correction, table in by_correction.items()
-    }
-    assert n_significant == {
-        "one-sided, corrected for 4": 5,
-        "one-sided, corrected for 6": 3,
-    }
-
-
-def test_the_expectation_follows_from_the_described_steps():
-    expected = humbel.expected_right([0.5, 0.7], 0.15)
-    assert (100 * expected).round().tolist() == [47, 59]
-    without = humbel.expected_right([0.5, 0.7], 0.15, float("inf"))
-    assert without == pytest.approx([0.425 + 0.575 / 6, 0.595 + 0.405 / 6])
-
-
-def test_what_follows_from_printed_numbers_has_the_range_of_their_rounding():
-    found = humbel.printed_results()
-    know = found["expected.knows_and_agrees"]
-    assert know["low"] < know["estimate"] < know["high"] < 38
-    # of 85 % who agree, half of what is left when the width for 108 people is taken off
-    width = 100 * humbel.hoeffding_width(108)
-    assert know["estimate"] == pytest.approx((85 - width) / 2)
-    assert found["norms.known_high"]["estimate"] == 70
-    assert found["chat.gain_pragmatics"] == {"estimate": 6, "low": 5, "high": 7}
-    assert found["prompts.settings"] == 77
-    assert found["clinical.word_classes_worst"] == {
-        "with the stopping rule": True,
-        "without": False,
-    }
-
-
-def test_hoeffdings_widths_are_the_printed_ones():
-    width = humbel.hoeffding_width
-    assert round(100 * (0.6 - width(40))) == 39
-    assert width([108, 216]).round(4).tolist() == [0.1307, 0.0924]

@@ -1,4 +1,4 @@
-"""The two large tests of HumBEL, and the tags and features of their words."""
+"""The two large tests of HumBEL."""
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,7 @@ def real():
 
 @pytest.fixture(scope="module")
 def real_questions(real):
-    questions = word_tests.word_classes(real.associations, real.norms)
-    told = real.associations.set_index("row")[["explanation", "relation"]]
-    return questions.join(told, on="row")
+    return word_tests.word_classes(real.associations, real.norms)
 
 
 @pytest.fixture(scope="module")
@@ -171,81 +169,3 @@ def test_definitions_show_the_word_meant_and_three_others(simulated):
     assert asked["word"].isin(simulated.vocabulary()).all()
     meanings = simulated.norms.set_index("row").loc[asked["row"], "meaning"]
     assert (meanings.to_numpy() == asked["meaning"].to_numpy()).all()
-
-
-@pytest.mark.parametrize(
-    ("tags", "modifier", "different", "count", "complexity"),
-    [
-        (("NN", "NNS"), 0, 0, 2, "low"),
-        (("NN", "NNP"), 0, 1, 2, "low"),
-        (("NN", "VBD"), 0, 1, 3, "medium"),
-        (("NN", "VBG"), 0, 1, 4, "medium"),
-        (("JJ", "VBZ"), 1, 1, 5, "high"),
-        (("VBZ", "JJ"), 1, 1, 5, "high"),
-        (("VBD", "VBZ"), 0, 0, 6, "high"),
-        (("IN", "RB"), 1, 1, 1, "low"),
-        (("NN", None), 0, 1, 1, "low"),
-        ((None, "FW"), 0, 0, 0, "low"),
-    ],
-)
-def test_features_of_a_pair_come_from_both_words(
-    tags, modifier, different, count, complexity
-):
-    pair = word_tests.pair_features(pd.DataFrame([tags], columns=TARGET)).loc[0]
-    assert pair[["modifier", "different", "n_features"]].tolist() == [
-        modifier,
-        different,
-        count,
-    ]
-    assert (pair["complexity"], pair["complex"]) == (complexity, complexity != "low")
-
-
-def test_every_tag_belongs_to_one_part_of_speech():
-    tags = [tag for group in word_tests.PARTS_OF_SPEECH.values() for tag in group]
-    assert len(tags) == len(set(tags)) == len(word_tests.FEATURES)
-    assert set(word_tests.MODIFIERS) < set(word_tests.PARTS_OF_SPEECH)
-
-
-def test_words_get_their_tags_in_their_order_and_expressions_none():
-    expected = {
-        "dog": "NN", "dogs": "NNS", "ran": "VBD", "running": "VBG", "green ": "JJ",
-        "greener": "JJR", "quickly": "RB", "seven": "CD", "living room": np.nan,
-    }  # fmt: skip
-    words = pd.Series(list(expected), index=range(9, 0, -1))
-    pd.testing.assert_series_equal(
-        word_tests.tag(words), pd.Series(list(expected.values()), words.index)
-    )
-
-
-def test_endings_decide_where_the_dictionary_has_nothing():
-    invented = pd.Series(["blorfing", "blorfly", "blorf"])
-    assert word_tests.tag(invented).tolist() == ["VBG", "RB", "NN"]
-
-
-def test_words_that_an_explanation_lacks_in_this_form_stay_without_a_tag():
-    uses = [
-        ("cat", "The CAT sat.", True),
-        ("cat", "Two cats", False),
-        ("cat", "concatenate", False),
-        ("can't ", "I can't see", True),
-        ("T-shirt", "a t-shirt!", True),
-    ]
-    words, texts, used = zip(*uses, strict=True)
-    table = pd.DataFrame(
-        {"cue": words, "association": "x", "explanation": texts}, range(5, 10)
-    )
-    tags = word_tests.explained_tags(table)
-    assert tags["cue"].notna().tolist() == list(used)
-    assert tags["association"].isna().all()
-    assert tags.index.tolist() == table.index.tolist()
-
-
-def test_most_target_words_stand_in_their_explanation(
-    real_questions,
-):
-    tags = word_tests.explained_tags(real_questions)
-    assert tags.notna().mean().round(3).to_dict() == {
-        "cue": 0.886,
-        "association": 0.911,
-    }
-    assert tags.stack().dropna().isin(word_tests.FEATURES).mean() > 0.999

@@ -1,4 +1,4 @@
-"""Who takes HumBEL's tests: answers from a file, or simulated ones.
+"""Answers to HumBEL's tests of words: from a file, or simulated.
 
 A file of answers has two columns, the numbers of the question and of the chosen option,
 and its first line names the questions by a fingerprint, so that answers are never
@@ -14,12 +14,9 @@ import pandas as pd
 
 from helpers import paths
 from helpers.data import tables
-from helpers.simulate.humbel import answers as simulated_answers
+from helpers.simulate import humbel as simulate
 from helpers.studies import humbel
 from helpers.studies.word_tests import PAIRS, SHOWN
-
-MODEL = "all_minilm_l6_v2"
-MODEL_NAME = "all-MiniLM-L6-v2"
 
 
 class AnswersError(tables.PlainError):
@@ -75,17 +72,17 @@ def _checked(chosen: pd.Series, questions: pd.DataFrame, name: str) -> pd.Series
             f"it needs one row for each of the {len(asked)} questions 0 to "
             f"{asked.max()}."
         )
-    n_options = _n_options(questions)
-    no_option = chosen[~chosen.isin(range(n_options))]
+    n = n_options(questions)
+    no_option = chosen[~chosen.isin(range(n))]
     if len(no_option):
         raise AnswersError(
             f"{name}, question {no_option.index[0]}: {no_option.iloc[0]} is no option; "
-            f"give a whole number from 0 to {n_options - 1}."
+            f"give a whole number from 0 to {n - 1}."
         )
     return chosen.reindex(asked).astype(int)
 
 
-def _n_options(questions: pd.DataFrame) -> int:
+def n_options(questions: pd.DataFrame) -> int:
     """Count the options of a question: six pairs, or four words beside a meaning."""
     return len(SHOWN) if "meaning" in questions else len(PAIRS)
 
@@ -127,22 +124,4 @@ def of_model(
     if study.source == "real":
         return read_model_answers(file, questions)
     rng = np.random.default_rng(seed)
-    return simulated_answers(rng, questions, _n_options(questions))
-
-
-def whose_answers(study: humbel.Humbel, file: str | Path) -> str:
-    """Say whose answers a notebook shows, since InstructGPT's are not public.
-
-    Examples
-    --------
-    >>> whose_answers(humbel.load("simulated"), "data/answers/my_model_definitions.csv")
-    'simulated answers'
-    """
-    if study.source != "real":
-        return "simulated answers"
-    model = Path(file).stem.removesuffix("_word_classes").removesuffix("_definitions")
-    if model == MODEL:
-        name = f"{MODEL_NAME}, a sentence encoder"
-    else:
-        name = model.replace("_", "-")
-    return f"answers of {name}: a proxy for InstructGPT"
+    return simulate.answers(rng, questions, n_options(questions))

@@ -19,6 +19,7 @@ import pandas as pd
 from helpers import paths
 from helpers.data import tables
 from helpers.models import ask, benchmark, judge, prompts, users, words
+from helpers.simulate import humbel as simulate
 from helpers.studies import answerers, humbel, kamoda, word_tests
 
 FOLDER = paths.DATA / "answers"
@@ -68,6 +69,60 @@ def read(name: str) -> pd.DataFrame:
         raise tables.OptionError(f"There is no recording {path}: run `make answers`.")
     recorded = tables.read_csv(path, comment="#")
     return recorded.assign(model=heading(path)["model"])
+
+
+def read_words(
+    name: str, questions: pd.DataFrame, data_source: str = "real", seed: int = 0
+) -> pd.DataFrame:
+    """Read the recorded answers to a test of words, or simulate such answers.
+
+    Parameters
+    ----------
+    name : {"word_classes", "definitions"}
+        Which test.
+    questions : pandas.DataFrame
+        All its questions, as `word_tests` builds them.
+    data_source : {"real", "simulated"}, optional
+        Where the questions come from.
+    seed : int, optional
+        Seed of simulated answers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per question, wording and way: ``sample`` (small or large),
+        ``question``, ``wording``, ``way``, and ``chosen``, missing if a reply names too
+        few of the words.
+
+    Raises
+    ------
+    helpers.data.tables.PlainError
+        If there is no recording, or one of other questions.
+
+    Examples
+    --------
+    >>> study = humbel.load("simulated")
+    >>> questions = word_tests.definitions(study.norms)
+    >>> read_words("definitions", questions, "simulated").groupby("sample").size()
+    sample
+    large    1000
+    small     648
+    dtype: int64
+    """
+    if data_source == "real":
+        kept, path = read(name), file_of(name)
+        if heading(path).get("questions") != answerers.fingerprint(questions):
+            raise tables.OptionError(f"{path.name} answers other questions than these.")
+        return kept.drop(columns="model")
+    small, large = samples(questions)
+    asked = small.merge(pd.DataFrame({"wording": words.WORDINGS}), how="cross")
+    asked = asked.merge(pd.DataFrame({"way": words.WAYS}), how="cross")
+    one_wording = large.assign(wording=LARGE_WORDING, way=words.WAYS[0])
+    both = pd.concat([asked.assign(sample="small"), one_wording.assign(sample="large")])
+    rng = np.random.default_rng(seed)
+    chosen = simulate.answers(rng, both, answerers.n_options(questions))
+    simulated = both.assign(chosen=chosen.to_numpy())
+    return simulated[["sample", "question", "wording", "way", "chosen"]]
 
 
 def file_of(name: str) -> Path:

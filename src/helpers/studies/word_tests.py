@@ -1,20 +1,11 @@
-"""The two large tests of HumBEL, built anew, and what may make a pair of words hard.
+"""The two large tests of HumBEL, built anew.
 
 WC large asks for the two of four words that go together best (section 2.2.1), Def which
-of four words has a meaning (appendix A). `FEATURES` lists for each tag of the Penn
-Treebank what its form says, after the features that Universal Dependencies gives to
-English words: a noun has a number, singular too; an adjective has a degree; a past
-tense has a form and a tense. Tags come from TextBlob's PatternTagger, whose data come
-with its package: it gives every word the tag that its dictionary holds, guesses by the
-ending where the dictionary has nothing, and ignores the words around.
+of four words has a meaning (appendix A).
 """
 
-import re
-import warnings
 from collections.abc import Collection
-from functools import cache
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,43 +17,6 @@ PAIRS = tuple(combinations(range(len(SHOWN)), 2))
 MEANINGS = ("latest", "earliest")
 # of the words beside the right ones; the last one sets the order too
 SEEDS = (515, 516, 517)
-
-PARTS_OF_SPEECH = {
-    "noun": {"NN": ("number",), "NNS": ("number",)},
-    "proper noun": {"NNP": ("number",), "NNPS": ("number",)},
-    "verb": {
-        "VB": ("form",),
-        "VBP": ("form", "tense"),
-        "VBD": ("form", "tense"),
-        "VBG": ("form", "tense", "aspect"),
-        "VBN": ("form", "tense", "aspect"),
-        "VBZ": ("form", "tense", "number", "person"),
-        "MD": ("modal",),
-    },
-    "adjective": {"JJ": ("degree",), "JJR": ("degree",), "JJS": ("degree",)},
-    "adverb": {"RB": ("degree",), "RBR": ("degree",), "RBS": ("degree",), "WRB": ()},
-    "pronoun": {
-        "PRP": ("type",),
-        "PRP$": ("type", "possessive"),
-        "WP": (),
-        "WP$": ("possessive",),
-    },
-    "determiner": {"DT": (), "PDT": (), "WDT": (), "EX": ("type",)},
-    "preposition": {"IN": (), "RP": (), "TO": ("type", "form")},
-    "number": {"CD": ("type",)},
-    "conjunction": {"CC": ("type",)},
-    "interjection": {"UH": ()},
-}
-FEATURES = {}
-PART_OF_TAG = {}
-for _part, _tags in PARTS_OF_SPEECH.items():
-    FEATURES.update(_tags)
-    PART_OF_TAG.update(dict.fromkeys(_tags, _part))
-
-MODIFIERS = ("adjective", "adverb")
-COMPLEXITY = ("low", "medium", "high")
-MOST_FEATURES = (2, 4)  # of low and of medium complexity
-_WORD = re.compile(r"[\w'-]+")
 
 
 def word_classes(
@@ -291,154 +245,3 @@ def _random_order(shape: tuple[int, int], seed: int) -> np.ndarray:
     """Draw an order of the columns for each row."""
     columns = np.tile(np.arange(shape[1]), (shape[0], 1))
     return np.random.default_rng(seed).permuted(columns, axis=1)
-
-
-def part_of_speech(tags: pd.DataFrame) -> pd.DataFrame:
-    """Name the part of speech of each tag.
-
-    Parameters
-    ----------
-    tags : pandas.DataFrame
-        Tags of the Penn Treebank or missing.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Names of `PARTS_OF_SPEECH`, or "unknown".
-
-    Examples
-    --------
-    >>> part_of_speech(pd.DataFrame({"cue": ["VBZ", None]}))["cue"].tolist()
-    ['verb', 'unknown']
-    """
-    return tags.apply(lambda column: column.map(PART_OF_TAG)).fillna("unknown")
-
-
-def pair_features(tags: pd.DataFrame) -> pd.DataFrame:
-    """Turn the tags of two words into features of the pair.
-
-    Parameters
-    ----------
-    tags : pandas.DataFrame
-        Columns `TARGET`, tags of the Penn Treebank or missing.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``parts`` of speech in alphabetical order, "unknown" being one of them; whether
-        there is an adjective or adverb (``modifier``) and whether the two differ
-        (``different``); ``n_features``, the number of morphological features of both
-        words; their ``complexity``, low (up to 2), medium (3 or 4) or high, and whether
-        it is not low (``complex``).
-
-    References
-    ----------
-    Sicilia et al. (2024), HumBEL, appendices D and E; Nivre et al. (2016) for the
-    features.
-
-    Examples
-    --------
-    >>> pair_features(pd.DataFrame([["VBZ", "JJ"]], columns=TARGET)).loc[0].to_dict()
-    {'parts': 'adjective, verb', 'modifier': 1, 'different': 1, 'n_features': 5,
-     'complexity': 'high', 'complex': 1}
-    """
-    parts = part_of_speech(tags[TARGET])
-    in_order = np.sort(parts.to_numpy(dtype=str), axis=1)
-    first = pd.Series(in_order[:, 0], tags.index)
-    second = pd.Series(in_order[:, 1], tags.index)
-    counts = {tag: len(features) for tag, features in FEATURES.items()}
-    # An unknown tag is missing and adds nothing to the sum.
-    n_features = sum(tags[role].map(counts).fillna(0) for role in TARGET).astype(int)
-    complexity = np.array(COMPLEXITY)[np.searchsorted(MOST_FEATURES, n_features)]
-    return pd.DataFrame(
-        {
-            "parts": first + ", " + second,
-            "modifier": parts.isin(MODIFIERS).any(axis=1).astype(int),
-            "different": (first != second).astype(int),
-            "n_features": n_features,
-            "complexity": complexity,
-            "complex": (complexity != "low").astype(int),
-        }
-    )
-
-
-def tag(words: pd.Series) -> pd.Series:
-    """Tag words by themselves, each different word once.
-
-    Parameters
-    ----------
-    words : pandas.Series of str
-        Words as written; spaces at their ends do not count.
-
-    Returns
-    -------
-    pandas.Series of str
-        Tags of the Penn Treebank in the order of `words`; missing for an expression of
-        several words.
-
-    References
-    ----------
-    Brill (1992), A simple rule-based part of speech tagger; De Smedt and Daelemans
-    (2012), Pattern for Python.
-
-    Examples
-    --------
-    >>> tag(pd.Series(["dogs", "quickly ", "ice cream"])).tolist()
-    ['NNS', 'RB', nan]
-    """
-    tagger = _tagger()
-    stripped = words.str.strip()
-    tag_of_word = {}
-    for word in stripped.unique():
-        tagged = tagger.tag(word, tokenize=False)
-        if len(tagged) == 1:
-            _, tag_of_word[word] = tagged[0]
-    return stripped.map(tag_of_word)
-
-
-def explained_tags(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Tag the two words of each pair, unless its explanation lacks the word.
-
-    Parameters
-    ----------
-    pairs : pandas.DataFrame
-        Columns ``cue``, ``association`` and ``explanation``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``cue`` and ``association``: tags of the Penn Treebank, missing where
-        the explanation does not use the word in the form given.
-
-    References
-    ----------
-    Sicilia et al. (2024), HumBEL, appendix D.
-
-    Examples
-    --------
-    >>> explanation = "The king likes to reign."
-    >>> pairs = pd.DataFrame({"cue": ["king"], "association": ["reigns"],
-    ...                       "explanation": [explanation]})
-    >>> explained_tags(pairs).loc[0].tolist()
-    ['NN', nan]
-    """
-    used_words = pairs["explanation"].str.lower().map(_WORD.findall)
-    tags = {}
-    for role in TARGET:
-        words = pairs[role].str.strip().str.lower()
-        is_used = [word in used for word, used in zip(words, used_words, strict=True)]
-        tags[role] = tag(pairs[role]).where(np.array(is_used))
-    return pd.DataFrame(tags)
-
-
-@cache
-def _tagger() -> Any:
-    """Load the tagger with its dictionary."""
-    from textblob.en import lexicon  # here, as it takes long to load
-    from textblob.en.taggers import PatternTagger
-
-    with warnings.catch_warnings():
-        # It forgets to close its files.
-        warnings.simplefilter("ignore", ResourceWarning)
-        lexicon.load()
-    return PatternTagger()
