@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -95,3 +96,13 @@ def test_local_links_of_notebooks_lead_somewhere(name):
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     targets = [target for target in LINK.findall(prose) if "://" not in target]
     assert [each for each in targets if not (file.parent / each).exists()] == []
+
+
+def test_addresses_of_this_repository_are_that_of_pyproject():
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
+    owner_and_name = project["urls"]["Repository"].removeprefix("https://github.com/")
+    guide = (paths.ROOT / "README.md").read_text(encoding="utf-8")
+    places = ("github.com/", "colab.research.google.com/github/", "mybinder.org/v2/gh/")
+    for place in places:
+        addresses = re.findall(rf"https://{re.escape(place)}(\w+/[\w-]+)", guide)
+        assert set(addresses) == {owner_and_name}, place

@@ -1,4 +1,4 @@
-"""Numbers of README, findings and first cells are those of the results they name."""
+"""Numbers of README and first cells are those of the results they name."""
 
 import re
 

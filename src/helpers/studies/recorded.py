@@ -6,6 +6,7 @@ is tiny: its answers show that the methods run, and are no evidence about larger
 """
 
 import datetime
+import hashlib
 import json
 import os
 import sys
@@ -147,14 +148,82 @@ def record_perplexity(model: ask.Model) -> None:
         AFTER_OTHER: (some, "other", "other_id"),
         OF_QUESTION: (asked, None, "question_id"),
     }
+    number = numbers(answers["item_id"])
+    of_question = numbers(answers["question_id"])
     recorded = []
     for context, (table, before, before_id) in parts.items():
         file = journal(f"perplexity {context}")
         likely = judge.perplexity(table, model, question=before, file=file)
-        likely.insert(1, "context", context)
-        likely.insert(2, "question_id", table[before_id].to_numpy())
+        likely.insert(0, "context", context)
+        likely.insert(1, "answer", likely.pop("item_id").map(number).astype("Int64"))
+        likely.insert(2, "question", table[before_id].map(of_question).to_numpy())
         recorded.append(likely.drop(columns=["perplexity", "model"]))
-    write("perplexity", pd.concat(recorded).round({"log_likelihood": 3}))
+    table = pd.concat(recorded).round({"log_likelihood": 3})
+    write("perplexity", table, answers=fingerprint(answers))
+
+
+def numbers(names: pd.Series) -> dict[str, int]:
+    """Number names from 0 in alphabetical order, so that no identifier is recorded."""
+    return {name: number for number, name in enumerate(sorted(names.unique()))}
+
+
+def fingerprint(answers: pd.DataFrame) -> str:
+    """Name a set of answers by its identifiers and texts."""
+    shown = answers.sort_values("item_id")[["item_id", "question", "text"]]
+    content = shown.to_csv(index=False, lineterminator="\n").encode()
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def perplexity(answers: pd.DataFrame) -> pd.DataFrame:
+    """Perplexity of Kamoda et al.'s answers, as the small model was recorded.
+
+    Parameters
+    ----------
+    answers : pandas.DataFrame
+        As in `kamoda.KamodaTexts.answers`. For simulated ones, which no model has seen,
+        random numbers take the place of a recording.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By ``item_id``, per token: ``alone``; ``QA``, of the answer and its question
+        before it; ``RQA``, of the answer and another question before it. The last two
+        are NaN but for 300 answers, one to each question.
+
+    Raises
+    ------
+    helpers.data.tables.PlainError
+        If there is no recording, or it is of other answers.
+
+    Examples
+    --------
+    >>> perplexity(kamoda.load_texts("simulated").answers).columns.tolist()
+    ['alone', 'QA', 'RQA']
+    """
+    if answers["item_id"].str.startswith("simulated-").all():
+        drawn = np.random.default_rng(SEED).lognormal(3, 0.3, (len(answers), 3))
+        drawn = pd.DataFrame(drawn, answers["item_id"], ["alone", "QA", "RQA"])
+        others = ~drawn.index.isin(conditioned(answers)["item_id"])
+        drawn.loc[others, ["QA", "RQA"]] = np.nan
+        return drawn
+    kept = read("perplexity")
+    if heading(file_of("perplexity"))["answers"] != fingerprint(answers):
+        raise tables.OptionError(
+            f"{file_of('perplexity').name} is a recording of other answers than these: "
+            "run `make answers`."
+        )
+    item_id = {number: name for name, number in numbers(answers["item_id"]).items()}
+    contexts = dict(list(kept.groupby("context")))
+    counted = ["log_likelihood", "n_tokens"]
+    asked = contexts[OF_QUESTION].set_index("question")[counted]
+    columns = {}
+    for name, context in {"alone": ALONE, "QA": AFTER_OWN, "RQA": AFTER_OTHER}.items():
+        part = contexts[context]
+        sums = part[counted].set_axis(part["answer"].map(item_id))
+        if context != ALONE:
+            sums = sums + asked.loc[part["question"]].to_numpy()
+        columns[name] = np.exp(-sums["log_likelihood"] / sums["n_tokens"])
+    return pd.DataFrame(columns).reindex(answers["item_id"])
 
 
 def samples(questions: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
