@@ -19,10 +19,14 @@ from helpers.data.studies import read_studies
 from helpers.run.notebooks import executed, notebook_files
 
 PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
+ADDRESSES = {
+    name: "" if "OWNER" in address else address
+    for name, address in PROJECT["urls"].items()
+}
 STATIC = Path(__file__).parent / "static"
 CARD = "_images/11_error_weights.png"  # picture of the first finding
 
-project = html_title = "How people judge language models"
+project = html_title = "Judging language models"
 author = ", ".join(person["name"] for person in PROJECT["authors"])
 copyright = author
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -39,10 +43,10 @@ exclude_patterns = [".*", "build", "data/raw", "**/.ipynb_checkpoints"]
 
 html_theme = "furo"
 html_theme_options = {}
-if PROJECT["urls"]["Repository"]:
-    html_theme_options["source_repository"] = PROJECT["urls"]["Repository"]
+if ADDRESSES["Repository"]:
+    html_theme_options["source_repository"] = ADDRESSES["Repository"]
     html_theme_options["source_branch"] = "main"
-html_baseurl = PROJECT["urls"]["Documentation"]
+html_baseurl = ADDRESSES["Documentation"]  # without one, pages have no card
 html_favicon = str(STATIC / "favicon.svg")
 html_static_path = [str(STATIC)]
 html_css_files = ["site.css"]
@@ -165,7 +169,7 @@ def add_menu(app, docname, content) -> None:
         ]
         if files:
             menu[title] = files
-    guides = ["run", "change", "own", "extend", "reference"]
+    guides = ["run", "change", "own", "extend", "reference", "terms"]
     menu["Use it"] = [f"docs/{name}" for name in guides]
     for caption, pages in menu.items():
         content[0] += MENU.format(caption=caption, pages="\n".join(pages))
@@ -205,7 +209,7 @@ def add_description(app, pagename, templatename, context, doctree) -> None:
 
 
 def let_keyboard_scroll(app, pagename, templatename, context, doctree) -> None:
-    """Let the keyboard reach what scrolls inside of a page; mend the menu's headings."""
+    """Let the keyboard reach what scrolls in a page, and give captions a level."""
     tree = context.get("furo_navigation_tree", "")
     context["furo_navigation_tree"] = tree.replace(
         'role="heading"', 'role="heading" aria-level="2"'
