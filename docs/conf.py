@@ -8,7 +8,9 @@ import os
 import re
 import shutil
 import tomllib
+from html import escape
 from pathlib import Path
+from textwrap import shorten
 
 import nbformat
 from docutils import nodes
@@ -25,6 +27,7 @@ ADDRESSES = {
 }
 STATIC = Path(__file__).parent / "static"
 CARD = "_images/11_error_weights.png"  # picture of the first finding
+LONGEST_DESCRIPTION = 200  # characters of a page's first paragraph
 
 project = html_title = "Judging language models"
 author = ", ".join(person["name"] for person in PROJECT["authors"])
@@ -51,6 +54,7 @@ html_favicon = str(STATIC / "favicon.svg")
 html_static_path = [str(STATIC)]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_use_index = html_domain_indices = False
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 
@@ -190,9 +194,7 @@ def add_description(app, pagename, templatename, context, doctree) -> None:
     if not first:
         return
     words = re.sub(r"<!--.*?-->", "", first.astext())
-    words = re.sub(r'[\s"<>]+', " ", words).strip()
-    if len(words) > 200:
-        words = words[:200].rpartition(" ")[0] + " …"
+    words = escape(shorten(words, LONGEST_DESCRIPTION, placeholder=" …"))
     tags = [f'<meta name="description" content="{words}">']
     if html_baseurl:
         card = {

@@ -6,6 +6,8 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 from bs4 import BeautifulSoup
+from docutils import nodes
+from docutils.utils import new_document
 
 from helpers import paths
 from helpers.run import notebooks as run
@@ -98,12 +100,30 @@ def test_notebooks_pass_on_their_alternative_texts(site, pages):
 
 def test_every_page_has_a_description_and_no_card_without_an_address(site, pages):
     for file, page in pages.items():
-        if page.find("article") is None or not page.find("article").find("p"):
+        if file.name == "search.html":
             continue
         description = page.find("meta", attrs={"name": "description"})
         assert description, file
         assert len(description["content"]) > 20, file
         assert not page.find("meta", property="og:title"), file
+
+
+def test_a_card_has_the_picture_of_the_first_finding(site, monkeypatch):
+    monkeypatch.syspath_prepend(paths.ROOT / "docs")
+    import conf
+
+    address = "https://example.org/site/"
+    monkeypatch.setattr(conf, "html_baseurl", address)
+    page = new_document("page")
+    page += nodes.paragraph("", 'Refusals & "errors"')
+    context = {"title": "<em>11</em>", "pageurl": f"{address}11.html", "metatags": ""}
+    conf.add_description(None, "11", "page.html", context, page)
+    tags = BeautifulSoup(context["metatags"], "html.parser").find_all("meta")
+    card = {tag.get("property", tag.get("name")): tag["content"] for tag in tags}
+    assert card["og:title"] == "11"
+    assert card["description"] == card["og:description"] == 'Refusals & "errors"'
+    assert card["og:image"].startswith(address)
+    assert (site / card["og:image"].removeprefix(address)).is_file()
 
 
 def test_the_search_has_no_words_of_code(site):
