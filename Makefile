@@ -48,6 +48,7 @@ help:
 reproduce: .venv
 	$(RUN) all --data $(DATA)
 	$(SITE)
+	@echo build/site/index.html
 
 notebook: .venv
 	@$(RUN) one "$(NAME)" $(ARGS)
@@ -60,6 +61,7 @@ lab: .venv
 
 site: .venv
 	$(SITE)
+	@echo build/site/index.html
 
 test: .venv
 	.venv/bin/ruff check
