@@ -19,6 +19,7 @@
 DATA ?= auto
 PYTHON ?= python3
 RUN := .venv/bin/python -m helpers.run
+SITE := .venv/bin/sphinx-build -q -E -c docs -d build/site-trees . build/site
 UV := .venv/bin/uv pip
 # Which packages pip and uv take must not depend on a user's settings.
 unexport PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_REQUIREMENT PIP_USER
@@ -46,7 +47,8 @@ help:
 
 reproduce: .venv
 	$(RUN) all --data $(DATA)
-	.venv/bin/python docs/make_site.py build build/site
+	$(SITE)
+	@echo build/site/index.html
 
 notebook: .venv
 	@$(RUN) one "$(NAME)" $(ARGS)
@@ -58,7 +60,8 @@ lab: .venv
 	.venv/bin/python -m jupyterlab notebooks
 
 site: .venv
-	.venv/bin/python docs/make_site.py build build/site
+	$(SITE)
+	@echo build/site/index.html
 
 test: .venv
 	.venv/bin/ruff check

@@ -1,70 +1,223 @@
-"""Settings of Sphinx."""
+"""Settings of Sphinx: `make site` builds README.md, the guides and the notebooks.
+
+They stay in their places, so that links lead to the same pages as on GitHub. A notebook
+that was run last (`build/notebooks`) takes the place of the committed one.
+"""
 
 import os
 import re
-import subprocess
+import shutil
+import tomllib
+from html import escape
 from pathlib import Path
+from textwrap import shorten
 
-import yaml
+import nbformat
 from docutils import nodes
 from latex2mathml.converter import convert
 
-ROOT = Path(__file__).parents[1]
-STATIC = Path(__file__).parent / "static"
-citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+from helpers import paths
+from helpers.data.studies import read_studies
+from helpers.run.notebooks import executed, notebook_files
 
-project = html_title = "How people judge language models"
-author = ", ".join(person["name"] for person in citation["authors"])
+PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
+ADDRESSES = {
+    name: "" if "OWNER" in address else address
+    for name, address in PROJECT["urls"].items()
+}
+STATIC = Path(__file__).parent / "static"
+CARD = "_images/11_error_weights.png"  # picture of the first finding
+LONGEST_DESCRIPTION = 200  # characters of a page's first paragraph
+
+project = html_title = "Judging language models"
+author = ", ".join(person["name"] for person in PROJECT["authors"])
+copyright = author
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-# README.md is the start page, index.md.
-exclude_patterns = ["README.md", "src/*/README.md", "data/templates", "tests", "build"]
+root_doc = "README"
+include_patterns = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "benchmarks/README.md",
+    "data/**README.md",
+    "docs/*.md",
+    "notebooks/**",
+]
+exclude_patterns = [".*", "build", "data/raw", "**/.ipynb_checkpoints"]
 
 html_theme = "furo"
+html_theme_options = {}
+if ADDRESSES["Repository"]:
+    html_theme_options["source_repository"] = ADDRESSES["Repository"]
+    html_theme_options["source_branch"] = "main"
+html_baseurl = ADDRESSES["Documentation"]  # without one, pages have no card
 html_favicon = str(STATIC / "favicon.svg")
 html_static_path = [str(STATIC)]
-html_search_scorer = str(STATIC / "scorer.js")
 html_css_files = ["site.css"]
 html_copy_source = False
+html_use_index = html_domain_indices = False
 html_show_sourcelink = False
-# What `make_site` says of simulated or missing data stands above every page.
-html_theme_options = {"announcement": os.environ.get("SITE_NOTICE", "")}
+html_math_renderer = "mathml"
 
 autodoc_typehints = "none"
 # as written: a value could be the environment of this machine
 autodoc_preserve_defaults = True
-autodoc_inherit_docstrings = False
 default_role = "code"
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence", "attrs_block"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"
 nb_render_markdown_format = "myst"
+nb_code_prompt_show = "Show code"
+nb_code_prompt_hide = "Hide code"
 # Of a repository's files, only pages are pages: links to others download them.
 suppress_warnings = [
-    "mystnb.unknown_mime_type",
     "myst.xref_missing",
+    "mystnb.unknown_mime_type",
     "toc.not_included",
 ]
 
+# What a cell of code begins with or calls, and what its bar says when it is folded.
+FOLDED = {
+    r"\A(import|from) ": "Imports",
+    r"\Arun\.check\(": "Check of the parameters",
+    r"\bresults\.save\(": "Saving the results",
+    r"\bshow\.save\(": "Code of the figure",
+}
+MENU = """
+```{{toctree}}
+:hidden:
+:caption: {caption}
 
-def commit_date() -> str:
-    """Date of the commit that the site is built from; empty outside of a clone."""
-    log = ["git", "log", "-1", "--format=%cs"]
-    run = subprocess.run(log, capture_output=True, text=True, cwd=ROOT)
-    return run.stdout.strip()
+{pages}
+```
+"""
 
 
-html_last_updated_fmt = commit_date() or None
-copyright = f"{commit_date()[:4]} {author}".strip()
+def take_run(app, docname, content) -> None:
+    """Show the last run of a notebook, with its number, downloads and folded cells."""
+    name = docname.rpartition("/")[2]
+    if name not in notebook_files():
+        return
+    committed = notebook_files()[name]
+    file = executed(name) if executed(name).is_file() else committed
+    notebook = nbformat.reads(file.read_text(encoding="utf-8"), 4)
+    titled = next(each for each in notebook.cells if each.source.startswith("# "))
+    titled.source = f"# {name[:2]} {titled.source[2:]}\n\n{downloads(name, file)}"
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            fold(cell)
+            describe(cell)
+        else:
+            cell.source = show_run(cell.source, committed.parent)
+    content[0] = nbformat.writes(notebook)
 
 
-def is_described(docstring: str | None) -> bool:
-    """Tell whether a docstring says more than one line: its object is to be called."""
-    return "\n\n" in (docstring or "")
+def downloads(name: str, file: Path) -> str:
+    """Links to a notebook and to the numbers it has saved."""
+    numbers = paths.BUILD / "results" / f"{name}.csv"
+    if not numbers.is_file():
+        numbers = paths.RESULTS / "results.csv"
+    folder = notebook_files()[name].parent
+    links = {"notebook": file, "results as CSV": numbers}
+    written = [
+        f"[{words}](path:{os.path.relpath(target, folder)})"
+        for words, target in links.items()
+    ]
+    return f"Download: {', '.join(written)}"
 
 
-def skip_undescribed(app, what, name, obj, skip, options) -> bool | None:
-    """Leave out what has no full description: it is not meant to be called."""
-    return None if is_described(getattr(obj, "__doc__", None)) else True
+def fold(cell: nbformat.NotebookNode) -> None:
+    """Fold a cell that is no part of the lesson; what it shows stays in view."""
+    tags = cell.metadata.setdefault("tags", [])
+    words = ["Parameters"] if "parameters" in tags else []
+    words += [bar for code, bar in FOLDED.items() if re.search(code, cell.source)]
+    if words:
+        tags.append("hide-input" if cell.outputs else "hide-cell")
+        prompts = {"code_prompt_show": words[0], "code_prompt_hide": words[0]}
+        cell.metadata["mystnb"] = prompts
+
+
+def describe(cell: nbformat.NotebookNode) -> None:
+    """Pass on the alternative text and the width of a cell's figure."""
+    for output in cell.outputs:
+        picture = output.get("metadata", {}).get("image/png")
+        if picture:
+            image = {"alt": picture["alt"], "width": f"{picture['width']}px"}
+            cell.metadata.setdefault("mystnb", {})["image"] = image
+
+
+def show_run(text: str, folder: Path) -> str:
+    """Let a text show the pictures of the last run, where it drew them."""
+    drawn = paths.BUILD / "figures"
+    for name in re.findall(r"\(\S*/figures/(\w+\.png)\)", text):
+        if (drawn / name).is_file():
+            run = os.path.relpath(drawn / name, folder)
+            text = re.sub(rf"\(\S*/figures/{name}\)", f"({run})", text)
+    return text
+
+
+def add_menu(app, docname, content) -> None:
+    """List the pages below README, where GitHub shows no menu."""
+    if docname != root_doc:
+        return
+    main = ["Findings <self>", "notebooks/00_overview", "docs/replication_report"]
+    if (paths.ROOT / "docs" / "play.md").is_file():
+        main.insert(1, "docs/play")
+    menu = {"Results": main}
+    titles = {study["digit"]: study["title"] for study in read_studies()}
+    titles["5"] = "Beyond the papers"
+    for digit, title in sorted(titles.items()):
+        files = [
+            file.relative_to(paths.ROOT).with_suffix("").as_posix()
+            for name, file in sorted(notebook_files().items())
+            if name[0] == digit
+        ]
+        if files:
+            menu[title] = files
+    guides = ["run", "change", "own", "extend", "reference", "terms"]
+    menu["Use it"] = [f"docs/{name}" for name in guides]
+    for caption, pages in menu.items():
+        content[0] += MENU.format(caption=caption, pages="\n".join(pages))
+
+
+def leave_out_code(app, doctree) -> None:
+    """Let the search find what pages say, not code and what it shows."""
+    for node in doctree.findall(nodes.literal_block):
+        node["classes"].append("no-search")
+    for node in doctree.findall(nodes.container):
+        if "cell_output" in node["classes"]:
+            node["classes"].append("no-search")
+
+
+def add_description(app, pagename, templatename, context, doctree) -> None:
+    """Describe a page to search engines and, if it has an address, on a card."""
+    first = doctree and doctree.next_node(nodes.paragraph, descend=True)
+    if not first:
+        return
+    words = re.sub(r"<!--.*?-->", "", first.astext())
+    words = escape(shorten(words, LONGEST_DESCRIPTION, placeholder=" …"))
+    tags = [f'<meta name="description" content="{words}">']
+    if html_baseurl:
+        card = {
+            "title": re.sub(r"<.*?>", "", context["title"]),
+            "description": words,
+            "url": context["pageurl"],
+            "image": html_baseurl.rstrip("/") + "/" + CARD,
+            "type": "article",
+        }
+        for name, value in card.items():
+            tags.append(f'<meta property="og:{name}" content="{value}">')
+        tags.append('<meta name="twitter:card" content="summary_large_image">')
+    context["metatags"] += "\n".join(tags)
+
+
+def let_keyboard_scroll(app, pagename, templatename, context, doctree) -> None:
+    """Let the keyboard reach what scrolls in a page, and give captions a level."""
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+    scrolls = r'<(pre|div class="(?:table-wrapper|math-wrapper|output text_html)[^"]*")'
+    context["body"] = re.sub(scrolls, r'<\1 tabindex="0"', context.get("body", ""))
 
 
 def visit_math(self, node: nodes.math) -> None:
@@ -74,30 +227,19 @@ def visit_math(self, node: nodes.math) -> None:
     raise nodes.SkipNode
 
 
-def add_report_script(app, pagename, templatename, context, doctree) -> None:
-    """Let the tables of the replication report be filtered and sorted."""
-    if pagename == "docs/replication_report":
-        app.add_js_file("report.js")
-
-
-def mend_for_screen_readers(app, pagename, templatename, context, doctree) -> None:
-    """Give headings of the menu their level; let the keyboard scroll what is wide."""
-    tree = context.get("furo_navigation_tree", "")
-    context["furo_navigation_tree"] = tree.replace(
-        'role="heading"', 'role="heading" aria-level="2"'
-    )
-    body = context.get("body", "")
-    scrolls = r'<(pre|table|div class="(?:math|table)-wrapper[^"]*")'
-    context["body"] = re.sub(scrolls, r'<\1 tabindex="0"', body)
+def copy_start_page(app, exception) -> None:
+    """Let README be the page that a browser opens first."""
+    if exception is None and app.builder.format == "html":
+        shutil.copy(app.outdir / "README.html", app.outdir / "index.html")
 
 
 def setup(app) -> None:
     """Tell Sphinx what it lacks."""
-    app.connect("html-page-context", add_report_script)
+    app.connect("source-read", take_run)
+    app.connect("source-read", add_menu)
+    app.connect("doctree-read", leave_out_code)
+    app.connect("html-page-context", add_description)
     # after the theme has made the menu
-    app.connect("html-page-context", mend_for_screen_readers, priority=900)
-    app.connect("autodoc-skip-member", skip_undescribed)
+    app.connect("html-page-context", let_keyboard_scroll, priority=900)
+    app.connect("build-finished", copy_start_page)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
-
-
-html_math_renderer = "mathml"

@@ -48,9 +48,9 @@ def site(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "site"
     if "PYTEST_XDIST_WORKER" in os.environ:  # stop if another process builds it, too
         (tmp_path_factory.getbasetemp().parent / "site is built").mkdir()
-    script = paths.ROOT / "docs" / "make_site.py"
+    places = ["-c", "docs", "-d", str(folder.with_name("trees")), ".", str(folder)]
     built = subprocess.run(
-        [sys.executable, str(script), ".", str(folder)],
+        [sys.executable, "-m", "sphinx", "-q", "-E", *places],
         cwd=paths.ROOT,
         capture_output=True,
         text=True,

@@ -1,50 +1,52 @@
 """The site, built from what is committed."""
 
 import re
-import tomllib
+from pathlib import PurePosixPath
 from urllib.parse import unquote, urldefrag
 
-import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
+from docutils import nodes
+from docutils.utils import new_document
 
 from helpers import paths
 from helpers.run import notebooks as run
 
-PROJECT = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())["project"]
-
 
 @pytest.fixture(scope="module")
-def whole_pages(site):
+def pages(site):
     """Each page, by file."""
     return {
         file: BeautifulSoup(file.read_text(), "html.parser")
         for file in site.rglob("*.html")
-        if "_downloads" not in file.parts
     }
 
 
-@pytest.fixture(scope="module")
-def pages(whole_pages):
-    """Article of each page, by file."""
-    articles = {file: page.find("article") for file, page in whole_pages.items()}
-    return {file: article for file, article in articles.items() if article}
+def page_of(name: str) -> str:
+    """Place of a notebook's page on the site."""
+    file = run.notebook_file(name).relative_to(paths.ROOT)
+    return file.with_suffix(".html").as_posix()
 
 
-def test_every_notebook_has_a_page(site):
-    missing = []
+def test_every_notebook_has_a_page_with_its_number_in_the_menu(site, pages):
+    menu = pages[site / "index.html"].find(class_="sidebar-tree")
+    titles = {link["href"]: link.get_text() for link in menu.find_all("a")}
     for name in run.notebook_files():
-        place = run.notebook_file(name).relative_to(paths.NOTEBOOKS)
-        if not (site / "notebooks" / place).with_suffix(".html").is_file():
-            missing.append(name)
-    assert missing == []
+        assert titles[page_of(name)].startswith(f"{name[:2]} ")
+        assert (site / page_of(name)).is_file()
 
 
-def test_the_report_and_the_start_page_are_there(site, pages):
-    report = pages[site / "docs" / "replication_report.html"]
-    assert report.find("h1").get_text().startswith("Replication report")
+def test_readme_is_the_front_page(site, pages):
     readme = (paths.ROOT / "README.md").read_text().splitlines()[0].lstrip("# ")
     assert pages[site / "index.html"].find("h1").get_text().startswith(readme)
+
+
+def test_every_notebook_and_its_results_can_be_downloaded(site, pages):
+    for name in run.notebook_files():
+        links = pages[site / page_of(name)].find("article").find_all("a", download="")
+        files = [PurePosixPath(link["href"]).name for link in links]
+        assert f"{name}.ipynb" in files, name
+        assert "results.csv" in files, name
 
 
 def addresses(page) -> set[str]:
@@ -55,13 +57,13 @@ def addresses(page) -> set[str]:
     return {unquote(address) for address in used}
 
 
-def test_no_link_inside_the_site_is_broken(site, whole_pages):
+def test_no_link_inside_the_site_is_broken(site, pages):
     places = {
         file.resolve(): {each["id"] for each in page.find_all(id=True)}
-        for file, page in whole_pages.items()
+        for file, page in pages.items()
     }
     broken = set()
-    for file, page in whole_pages.items():
+    for file, page in pages.items():
         for address in addresses(page):
             if re.match(r"[a-z]+:", address):  # on another site, or in the page itself
                 continue
@@ -76,33 +78,56 @@ def test_no_link_inside_the_site_is_broken(site, whole_pages):
     assert sorted(broken) == []
 
 
-def test_every_page_says_where_the_code_is(site, pages):
-    address = PROJECT["urls"]["Repository"]
-    words = address or "The code has no public address yet"
-    assert words in pages[site / "index.html"].get_text()
-    for name in run.notebook_files():
-        place = run.notebook_file(name).relative_to(paths.NOTEBOOKS)
-        file = site / "notebooks" / place
-        assert words in pages[file.with_suffix(".html")].get_text(), name
+FILE_NAME = re.compile(r"\.(png|svg|jpg)$|_build|/|^image$", re.IGNORECASE)
 
 
-def test_numbers_of_a_page_say_what_their_intervals_are(site):
-    file = next(site.glob("_downloads/*/21_weighted_aspect_regression.csv"))
-    numbers = pd.read_csv(file).set_index("name")
-    kinds = numbers["low_to_high"]
-    assert kinds["kamoda.regression.weight_factuality"] == (
-        "central 95 % of random splits"
-    )
-    assert kinds["kamoda.regression.ratio_per_step"] == "95 % interval"
-    assert kinds[numbers["low"].isna()].isna().all()
+def test_every_picture_is_described_in_words(site, pages):
+    bad = []
+    for file, page in pages.items():
+        for image in page.find("body").find_all("img"):
+            alt = image.get("alt", "")
+            if len(alt.split()) < 5 or FILE_NAME.search(alt):
+                bad.append(f"{file.relative_to(site)}: {alt!r}")
+    assert bad == []
 
 
-def test_every_picture_is_told_in_words(pages):
-    for file, article in pages.items():
-        for image in article.find_all("img"):
-            assert image.get("alt"), f"{file}: {image.get('src')}"
+def test_notebooks_pass_on_their_alternative_texts(site, pages):
+    images = pages[site / page_of("11_error_weights")].find_all("img")
+    texts = [image["alt"] for image in images]
+    assert len(texts) == 2
+    assert texts[1].startswith("Lasso: majorities put refusals first")
 
 
-def test_formulas_need_no_script(site, pages):
-    assert any(article.find("math") for article in pages.values())
-    assert "MathJax" not in (site / "index.html").read_text()
+def test_every_page_has_a_description_and_no_card_without_an_address(site, pages):
+    for file, page in pages.items():
+        if file.name == "search.html":
+            continue
+        description = page.find("meta", attrs={"name": "description"})
+        assert description, file
+        assert len(description["content"]) > 20, file
+        assert not page.find("meta", property="og:title"), file
+
+
+def test_a_card_has_the_picture_of_the_first_finding(site, monkeypatch):
+    monkeypatch.syspath_prepend(paths.ROOT / "docs")
+    import conf
+
+    address = "https://example.org/site/"
+    monkeypatch.setattr(conf, "html_baseurl", address)
+    page = new_document("page")
+    page += nodes.paragraph("", 'Refusals & "errors"')
+    context = {"title": "<em>11</em>", "pageurl": f"{address}11.html", "metatags": ""}
+    conf.add_description(None, "11", "page.html", context, page)
+    tags = BeautifulSoup(context["metatags"], "html.parser").find_all("meta")
+    card = {tag.get("property", tag.get("name")): tag["content"] for tag in tags}
+    assert card["og:title"] == "11"
+    assert card["description"] == card["og:description"] == 'Refusals & "errors"'
+    assert card["og:image"].startswith(address)
+    assert (site / card["og:image"].removeprefix(address)).is_file()
+
+
+def test_the_search_has_no_words_of_code(site):
+    index = (site / "searchindex.js").read_text()
+    assert "jackknif" in index
+    assert "set_size_inch" not in index
+    assert "sort_valu" not in index
