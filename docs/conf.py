@@ -71,7 +71,6 @@ nb_code_prompt_hide = "Hide code"
 # Of a repository's files, only pages are pages: links to others download them.
 suppress_warnings = [
     "myst.xref_missing",
-    "mystnb.unknown_mime_type",
     "toc.not_included",
 ]
 
@@ -79,7 +78,7 @@ suppress_warnings = [
 FOLDED = {
     r"\A(import|from) ": "Imports",
     r"\Arun\.check\(": "Check of the parameters",
-    r"\bresults\.save\(": "Saving the results",
+    r"\bclaims\.save\(": "Saving the results",
     r"\bshow\.save\(": "Code of the figure",
 }
 MENU = """

@@ -1,10 +1,8 @@
-import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.data import tables
 from helpers.data.tables import BadTableError
-from helpers.stats import checks
 
 FRAME = pd.DataFrame(
     {
@@ -179,102 +177,6 @@ def test_cells_of_another_kind_are_named_by_row_and_kind_without_their_value(
     assert refusal(check, frame, ["y"], "a.jsonl") == [
         "column 'y' is missing; there are 'x'"
     ]
-
-
-def test_a_good_table_passes_every_check():
-    features = ["refusal", "scope"]
-    checks.check_regression(FRAME, features, "quality", "task")
-    checks.check_full_rank(FRAME, features, intercept=True)
-    checks.check_full_rank(
-        FRAME.assign(scope=FRAME["scope"] * 1e-20), features, intercept=True
-    )
-    checks.check_full_rank(FRAME.assign(scope=1), features, intercept=False)
-    for dtype in ("bool", "Int64", "float32", "boolean"):
-        checks.check_numeric(FRAME.astype({"refusal": dtype}), dict.fromkeys(features))
-    checks.check_numeric(
-        FRAME.assign(scope=[np.nan, 1, 0, 0]), ["scope"], missing="allow"
-    )
-
-
-@pytest.mark.parametrize(
-    ("changes", "features", "message"),
-    [
-        (
-            {},
-            ["refusals"],
-            "column 'refusals' is not in the table, which has: refusal, scope, qu",
-        ),
-        (
-            {},
-            ["refusal", "quality"],
-            "column 'quality' is named twice: name each column once",
-        ),
-        ({}, ["task"], "column 'task' is of type str: convert it to numbers"),
-        ({}, [], "no features are named: give at least one column"),
-        (
-            {"scope": [0, 0, np.nan, 0]},
-            ["scope"],
-            "column 'scope' has 1 missing value, first in row c: fill in or drop what "
-            "is missing",
-        ),
-        (
-            {"scope": [0, np.nan, 0, None]},
-            ["scope"],
-            "column 'scope' has 2 missing values, first in row b",
-        ),
-        (
-            {"scope": [0, 0, -np.inf, 0]},
-            ["scope"],
-            "column 'scope' is infinite in row c: correct the value",
-        ),
-        (
-            {"quality": 3},
-            ["scope"],
-            "outcome 'quality' has the same value in all 4 rows: there is nothing to "
-            "explain",
-        ),
-        (
-            {"task": [None, "x", "y", "y"]},
-            ["scope"],
-            "column 'task' has 1 missing value",
-        ),
-        (
-            {"task": "x"},
-            ["scope"],
-            "column 'task' has 1 distinct value: clusters need at least 2",
-        ),
-    ],
-)
-def test_a_table_that_cannot_be_analysed_is_refused(changes, features, message):
-    with pytest.raises(ValueError, match=f"^{message}"):
-        checks.check_regression(FRAME.assign(**changes), features, "quality", "task")
-
-
-def test_an_empty_table_has_no_clusters_and_infinite_values_are_never_allowed():
-    with pytest.raises(
-        ValueError, match="column 'task' has 0 distinct values: clusters need"
-    ):
-        checks.check_clusters(FRAME[:0], "task")
-    frame = FRAME.assign(scope=[None, np.inf, 0, 0])
-    with pytest.raises(ValueError, match="'scope' is infinite in row b"):
-        checks.check_numeric(frame, ["scope"], missing="allow")
-
-
-@pytest.mark.parametrize(
-    ("values", "intercept", "reason"),
-    [
-        ([5, 7, 5, 7], True, "a combination of the intercept, refusal"),
-        ([0, 3, 0, 3], False, "a combination of refusal"),
-        ([0, 0, 0, 0], False, "zero"),
-    ],
-)
-def test_a_redundant_feature_is_named_with_the_features_that_determine_it(
-    values, intercept, reason
-):
-    with pytest.raises(ValueError, match=f"feature 'extra' is {reason}: leave it out"):
-        checks.check_full_rank(
-            FRAME.assign(extra=values), ["refusal", "extra"], intercept
-        )
 
 
 @pytest.mark.parametrize(

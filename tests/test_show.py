@@ -60,30 +60,32 @@ def displayed(monkeypatch):
     return shown
 
 
+TEXTS = {
+    "title": "Most answers are good",
+    "otherwise": "Good and bad answers",
+    "alt": "Two bars.",
+}
+
+
 def save_scores(name="11_scores", **changes):
     """Save a bar chart, and give the figure and its file."""
-    table = pd.DataFrame({"answers": [700, 200], "share": [0.777, 0.223]})
-    table.index = ["good", "bad"]
-    given = {
-        "message": "Most answers are good",
-        "shows": "Good and bad answers",
-        "table": table,
-        "caption": "Of 900 answers.",
-    }
     fig, ax = plt.subplots(figsize=(7, 3))
-    ax.barh(table.index, table["answers"])
-    show.save(fig, name, **(given | changes))
+    ax.barh(["good", "bad"], [700, 200])
+    show.save(fig, name, **(TEXTS | changes))
     return fig, paths.BUILD / "figures" / f"{name}.png"
 
 
-@pytest.mark.parametrize(("when", "title"), [(True, 0), (False, 1), (np.True_, 0)])
-def test_the_message_is_the_title_if_the_table_supports_it(begun, when, title):
-    fig, file = save_scores(when=when)
-    titles = ["Most answers are good", "Good and bad answers"]
-    assert fig.get_suptitle() == titles[title]
+def test_a_figure_has_its_title_and_is_closed(begun, displayed):
+    fig, file = save_scores()
+    assert fig.get_suptitle() == "Most answers are good"
     assert file == begun / "figures" / "11_scores.png"
-    assert not file.with_name("11_scores_small.png").exists()
     assert not plt.fignum_exists(fig.number)
+    ((picture, options),) = displayed
+    assert picture["image/png"] == file.read_bytes()
+    assert picture["text/plain"] == "Most answers are good. Two bars."
+    image = options["metadata"]["image/png"]
+    assert image["alt"] == picture["text/plain"]
+    assert 600 < image["width"] < 700  # 7 inches of 96 pixels, less white margins
 
 
 def test_changed_parameters_give_the_neutral_title_and_are_named(begun, displayed):
@@ -95,7 +97,7 @@ def test_changed_parameters_give_the_neutral_title_and_are_named(begun, displaye
     words = "Changed parameters: alpha = 0.05 instead of 0.01."
     assert options["metadata"]["image/png"]["alt"].startswith(words)
     assert picture["text/plain"].startswith(words)
-    assert caption.data == f"**{words}** Of 900 answers."
+    assert caption.data == f"**{words}**"
 
 
 def test_simulated_figures_are_marked(begun, displayed):
@@ -107,35 +109,13 @@ def test_simulated_figures_are_marked(begun, displayed):
     (picture, _), (caption, _) = displayed
     words = "SIMULATED DATA, random numbers and not ratings: asked for."
     assert picture["text/plain"].startswith(f"{words} Good and bad answers.")
-    assert caption.data == f"**{words}** Of 900 answers."
+    assert caption.data == f"**{words}**"
 
 
 def test_a_figure_of_simulated_ratings_is_marked_among_real_ones(begun):
     fig, _ = save_scores(simulated=True)
     assert fig.get_suptitle() == "Good and bad answers"
     assert labels(fig.texts).count("SIMULATED DATA") == 1
-
-
-TEXTS = {"title": "Most answers are good", "otherwise": "Answers", "alt": "Two bars."}
-
-
-def save_plainly(**changes):
-    """Save an empty figure with a title and an alternative text."""
-    fig, _ = plt.subplots(figsize=(7, 3))
-    show.save(fig, "11_scores", **(TEXTS | changes))
-    return fig
-
-
-def test_title_and_alternative_text_are_given(begun, displayed):
-    assert save_plainly().get_suptitle() == "Most answers are good"
-    ((picture, options),) = displayed
-    assert picture["text/plain"] == "Most answers are good. Two bars."
-    assert options["metadata"]["image/png"]["alt"] == picture["text/plain"]
-
-
-def test_another_run_has_the_other_title(begun):
-    marks.begin(marks.Run("11_error_weights", "alpha = 1 instead of 0.01"))
-    assert save_plainly().get_suptitle() == "Answers"
 
 
 @pytest.mark.parametrize(
@@ -148,30 +128,8 @@ def test_another_run_has_the_other_title(begun):
 )
 def test_titles_and_alternative_text_are_asked_for(begun, change, problem):
     with pytest.raises(PlainError, match=f"figure 11_scores: {problem}"):
-        save_plainly(**change)
-
-
-def test_the_page_shows_the_file_and_reads_its_table_out(begun, displayed):
-    _, file = save_scores()
-    (picture, options), (caption, _) = displayed
-    assert picture["image/png"] == file.read_bytes()
-    image = options["metadata"]["image/png"]
-    assert image["alt"] == (
-        "Most answers are good. "
-        "good: answers 700, share 0.78. bad: answers 200, share 0.22."
-    )
-    assert 600 < image["width"] < 700  # 7 inches of 96 pixels, less white margins
-    assert caption.data == "Of 900 answers."
-
-
-def test_intervals_and_rows_with_two_names_are_read_out(begun, displayed):
-    rows = pd.MultiIndex.from_tuples([("most raters", "refusal")])
-    table = pd.DataFrame({"estimate": 1.5, "low": 0.95, "high": 2.05, "n": 14}, rows)
-    save_scores(table=table)
-    (picture, _), _ = displayed
-    assert picture["text/plain"].endswith(
-        "most raters refusal: 1.50 [0.95, 2.05], n 14."
-    )
+        save_scores(**change)
+    assert not (begun / "figures").exists()
 
 
 def test_the_same_figure_gives_the_same_bytes_without_a_notebook(begun):
@@ -181,30 +139,8 @@ def test_the_same_figure_gives_the_same_bytes_without_a_notebook(begun):
 
 
 def test_long_titles_are_broken_into_lines(begun):
-    fig, _ = save_scores(message="unforgettable " * 12)
+    fig, _ = save_scores(title="unforgettable " * 12)
     assert "\n" in fig.get_suptitle()
-
-
-LONG = pd.DataFrame({"n": range(41)})
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"message": "word " * 13}, "message has 13 words, at most 12"),
-        ({"shows": "word " * 13}, "shows has 13 words, at most 12"),
-        ({"message": ""}, "message is missing"),
-        ({"shows": ""}, "shows is missing"),
-        ({"caption": ""}, "caption is missing"),
-        ({"table": None}, "a DataFrame of 1 to 40 rows"),
-        ({"table": LONG}, "a DataFrame of 1 to 40 rows"),
-        ({"table": LONG.head(0)}, "a DataFrame of 1 to 40 rows"),
-    ],
-)
-def test_what_a_figure_needs_is_asked_for(begun, change, problem):
-    with pytest.raises(PlainError, match=f"figure 11_scores: .*{problem}"):
-        save_scores(**change)
-    assert not (begun / "figures").exists()
 
 
 def test_a_figure_needs_checked_parameters():

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 from notebook_code import run_code
 
-from helpers import paths, show
-from helpers.claims import results
+from helpers import claims, paths, show
 from helpers.data import published, registry, tables
 from helpers.studies import chatbench
 from helpers.studies.chatbench import ATTENTION_CHECK
@@ -86,13 +85,13 @@ def test_released_files_change_what_notebook_30_shows_and_unlock_its_claims(quie
     assert found["right"].loc[cell, "free text"] == pytest.approx(
         100 * expected[(*cell, "AI free text")]
     )
-    saved = results.read(quiet / "out").set_index("name")
-    claims = published.published_claims().query("study == 'chatbench'")
+    saved = claims.read(quiet / "out").set_index("name")
+    claimed = published.published_claims().query("study == 'chatbench'")
     unpinned = set(pd.read_csv(registry.UNPINNED_FILE)["file"])
-    needed = claims["needs"].str.split().explode()
+    needed = claimed["needs"].str.split().explode()
     unlocked = set(needed.index[needed.isin(unpinned)])
-    is_cell = claims.index.str.contains("tablea")
-    assert unlocked - set(claims.index[is_cell]) <= set(saved.index)
+    is_cell = claimed.index.str.contains("tablea")
+    assert unlocked - set(claimed.index[is_cell]) <= set(saved.index)
     assert (
         saved.loc["chatbench.counts.ai_alone_answers", "estimate"] == 2 * 3 * 396 * 50
     )

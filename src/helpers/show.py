@@ -59,8 +59,6 @@ DARKEST = 0.52
 SAVE_DPI = 160
 PAGE_DPI = 96  # pixels of a page in an inch of a figure
 LONGEST_TITLE = 12  # words
-INTERACTIVE = "application/vnd.vegalite.v5+json"  # kind of output
-LONGEST_ALT = 40  # rows of a table that are read out
 LETTERS_PER_INCH = 10.5  # of a title
 TITLE_SIZE = 12  # points
 STYLE = Path(__file__).with_name("figures.mplstyle")
@@ -82,14 +80,9 @@ def save(
     fig: Figure,
     name: str,
     *,
-    title: str = "",
-    otherwise: str = "",
-    alt: str = "",
-    message: str = "",
-    shows: str = "",
-    table: pd.DataFrame | None = None,
-    caption: str = "",
-    when: bool = True,
+    title: str,
+    otherwise: str,
+    alt: str,
     simulated: bool = False,
 ) -> None:
     """Title a figure, write it as PNG to ``build/figures``, and show it.
@@ -110,17 +103,14 @@ def save(
         What the figure shows, whatever the result, as short.
     alt : str
         Text for those who cannot see it, with the numbers that matter.
-    message, shows, table, caption, when, simulated : optional
-        An older form, for notebooks that are not rewritten yet: `message` and `shows`
-        stand for `title` and `otherwise`; the alt text is read out from `table`, which
-        has at most `LONGEST_ALT` rows; `caption` is shown below the figure; `when` says
-        whether the table supports the message; `simulated` marks this figure alone.
+    simulated : bool, optional
+        Whether this figure alone shows simulated data, in a run on real ones.
 
     Raises
     ------
     PlainError
-        If `helpers.run.check` was not called before, a text is missing, a title has too
-        many words, or the table is missing or too long to be read out.
+        If `helpers.run.check` was not called before, a text is missing, or a title has
+        too many words.
 
     Examples
     --------
@@ -142,12 +132,7 @@ def save(
         raise PlainError(
             f"figure {name}: call run.check after the cell of parameters first"
         )
-    if title or alt:
-        _check_texts(name, {"title": title, "otherwise": otherwise, "alt": alt})
-    else:
-        _check_words(name, message, shows, table, caption)
-        title, otherwise = message if when else shows, shows
-        alt = f"{_read_out(table)}"
+    _check_texts(name, {"title": title, "otherwise": otherwise, "alt": alt})
     is_default = run.is_default and not simulated
     shown = title if is_default else otherwise
     letters = int(LETTERS_PER_INCH * fig.get_figwidth())
@@ -159,7 +144,7 @@ def save(
     if watermarked:
         words.insert(0, f"{marks.SIMULATED}.")
     bold = [f"**{each}**" for each in words]
-    _show(content, " ".join([*words, f"{shown}.", alt]), " ".join([*bold, caption]))
+    _show(content, " ".join([*words, f"{shown}.", alt]), " ".join(bold))
     plt.close(fig)
 
 
@@ -174,38 +159,6 @@ def _check_texts(name: str, texts: Mapping[str, str]) -> None:
                 f"figure {name}: {part} has {n_words} words, at most {LONGEST_TITLE} "
                 "are allowed: move numbers and conditions to the text"
             )
-
-
-def _check_words(
-    name: str, message: str, shows: str, table: pd.DataFrame | None, caption: str
-) -> None:
-    """Stop at a title that is missing or too long, and at what cannot be read out."""
-    _check_texts(name, {"message": message, "shows": shows})
-    if not caption:
-        raise PlainError(f"figure {name}: caption is missing")
-    if not isinstance(table, pd.DataFrame) or not 0 < len(table) <= LONGEST_ALT:
-        raise PlainError(
-            f"figure {name}: table must be a DataFrame of 1 to {LONGEST_ALT} rows, "
-            "which the alt text reads out"
-        )
-
-
-def _read_out(table: pd.DataFrame) -> str:
-    """Write the rows of a table as a sentence each, for those who cannot see it."""
-    table = table.copy()
-    if {"estimate", "low", "high"} <= set(table.columns):
-        table["estimate"] = wording.with_intervals(table)
-        table = table.drop(columns=["low", "high"])
-    sentences = []
-    for key, row in zip(table.index, table.to_dict("records"), strict=True):
-        names = key if isinstance(key, tuple) else (key,)
-        cells = []
-        for column, value in row.items():
-            value = f"{value:.2f}" if isinstance(value, float) else value
-            cells.append(f"{value}" if column == "estimate" else f"{column} {value}")
-        subject = " ".join(map(str, names))
-        sentences.append(f"{subject}: {', '.join(cells)}.")
-    return " ".join(sentences)
 
 
 def _in_notebook() -> bool:

@@ -1,1 +1,0 @@
-"""Statistics of any ratings: tables and columns in, estimates with intervals out."""
