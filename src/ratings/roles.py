@@ -297,6 +297,9 @@ def prepare(table: Table, roles: Roles) -> Ratings:
         raise BadTableError(f"{table.name}: no row has everything that is needed")
     if not roles.are_pairs:
         frame = _with_items(frame, roles, notes)
+    elif not roles.prompt:
+        frame = frame.assign(prompt_id=frame.index.astype(str))
+        notes.append("prompt: each comparison has its own, since none is named")
     frame = _without_raters(frame, roles, left_out)
     if roles.score and roles.rater:
         frame = _rated_once(frame, cells, roles, table.name, left_out)
