@@ -339,6 +339,10 @@ def test_options_come_before_the_file_of_roles(folder):
         (["--scale", "overall=1"], "write as overall=1:5"),
         (["--score", "nothing"], "column 'nothing' is missing"),
         (["--roles", "no.toml"], "nobody has said"),
+        (
+            ["--score", "overall", "--accept", "revers"],
+            "--accept 'revers' is unknown: choose among",
+        ),
         (["--no-such"], "No such option"),
     ],
 )

@@ -18,6 +18,7 @@ BELOW_CHANCE = "agreement below chance"
 REVERSED = "reversed"
 OTHER_SCALE = "other scale"
 SHIFTED = "shifted"
+KINDS = (BELOW_CHANCE, REVERSED, OTHER_SCALE, SHIFTED)
 COLUMNS = ["concern", "rater", "estimate", "low", "high", "camp", "sentence"]
 FEWEST_RATINGS = 10  # of a rater, on items that others rated, too
 MOST_ALIGNED = 30  # raters for whom directions are found without their own ratings

@@ -21,19 +21,19 @@ from scipy.sparse.csgraph import connected_components
 
 import helpers
 from helpers import paths, raters, wording
-from helpers.data.tables import OptionError, PlainError, to_csv_bytes
+from helpers.data.tables import OptionError, to_csv_bytes
 from helpers.verbs import FEWEST_INFORMATIVE
 from ratings.roles import Ratings, in_words
 
 FEWEST_CLUSTERS = 3
 FEWEST_RATERS = 5  # below it intervals for other raters are wide
 MOST_SENTENCES = 10  # about pairs of systems; more stand in the table only
+MOST_MEANS = 20  # in one sentence
 MOST_RATERS_IN_PAIRS = 60
 MOST_ROWS = 40  # of a table on the page; all are in the CSV file
 FIGURE_WIDTH = 3.9  # inches: at 390 pixels letters are as large as the text
 LABEL_WIDTH = 18  # letters
 EPSILON = 0.1
-CONCERNS = ("agreement below chance", "reversed", "other scale", "shifted")
 ENDS = ["estimate", "low", "high"]
 ALONE = "For these raters alone, whatever others would say"
 SHOWN = {
@@ -415,10 +415,11 @@ def _higher(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
     if people["system"].nunique() < 2:
         raise OptionError("there is one system: nothing to compare")
     means = helpers.means(people, score, "system", clusters=clusters(people))
-    answer.add("means", means.sort_values("estimate", ascending=False), draw=True)
-    listed = [f"{name} {_interval(row)}" for name, row in means.iterrows()]
-    if len(listed) <= MOST_SENTENCES:
-        answer.sentences.append(f"Mean {score}: {'; '.join(listed)}.")
+    from_highest = means.sort_values("estimate", ascending=False)
+    answer.add("means", from_highest, draw=True)
+    listed = [f"{name} {_interval(row)}" for name, row in from_highest.iterrows()]
+    more = f"; and {len(listed) - MOST_MEANS} more" if len(listed) > MOST_MEANS else ""
+    answer.sentences.append(f"Mean {score}: {'; '.join(listed[:MOST_MEANS])}{more}.")
     if not _varies(people[score]):
         raise OptionError(f"every {score} is {people[score].iloc[0]:g}")
     held, not_held = held_equal(people)
@@ -461,21 +462,22 @@ def _higher(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
 def _sentences_on_pairs(table: pd.DataFrame, verb: str, unit: str) -> list[str]:
     """Say of each two systems which comes first, or that this is not known."""
     sentences = []
-    n_known = 0
+    known = []
     for (first, second), row in table.iterrows():
         is_known = row["low"] > 0 or row["high"] < 0
-        n_known += is_known
         if row["estimate"] < 0:
             first, second = second, first
             row = -row[ENDS].rename({"low": "high", "high": "low"})
         size = f"{_interval(row)}{unit}"
         if is_known:
             sentences.append(f"{first} {verb} {second}, by {size}.")
+            known.append(sentences[-1])
         else:
             sentences.append(f"{first} and {second} are not clearly different: {size}.")
-    if len(sentences) > MOST_SENTENCES:
-        return [f"Of {len(table)} pairs {n_known} differ; all are in the table."]
-    return sentences
+    if len(sentences) <= MOST_SENTENCES:
+        return sentences
+    summary = f"Of {len(table)} pairs {len(known)} differ; all are in the table."
+    return [summary, *known] if len(known) <= MOST_SENTENCES else [summary]
 
 
 def _preferred(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
@@ -495,7 +497,8 @@ def _preferred(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
             f"{name} wins {row['win_rate']:.1f} % of {row['n']:,.0f} comparisons "
             f"(ties count half) [{row['win_low']:.1f}, {row['win_high']:.1f}]."
         )
-    answer.sentences += [f"{note}." for note in table.attrs.get("notes", [])]
+    notes = table.attrs.get("notes", [])
+    answer.sentences += [f"{note[0].upper()}{note[1:]}." for note in notes]
     for name, row in table[table["win_rate"].isna()].iterrows():
         if pd.notna(row["estimate"]):
             answer.sentences.append(
@@ -563,6 +566,14 @@ def _predicts(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
         answer.sentences.append(
             f"One more point of {name}: {size}, p {p_value} (Holm){shown}."
         )
+    if _are_few(people):
+        alone = helpers.weights(
+            people, roles.aspects, roles.score, within=within, clusters=["prompt_id"]
+        )
+        n_raters = people["rater_id"].nunique()
+        answer.add(f"weights for these {n_raters} raters", alone)
+        found = [f"{name} {_interval(row)}" for name, row in alone.iterrows()]
+        answer.sentences.append(f"{ALONE}: {'; '.join(found)}.")
     if within:
         equal = " and ".join(_plural(name) for name in within)
         answer.sentences.append(f"Other aspects, {equal} are held equal.")
@@ -873,10 +884,3 @@ def _unit(name: str, score: str) -> str:
         "pairs of systems": "% in which the first is preferred",
     }
     return textwrap.fill(words[name], 34)
-
-
-def stopped(report: Report) -> PlainError | None:
-    """Build the message that ends the command if conclusions are stopped."""
-    if not report.is_stopped:
-        return None
-    return PlainError("conclusions are stopped until you decide, see question 1")

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import paths
+from helpers import paths, raters
 from helpers.data.tables import BadTableError, OptionError, cell, choose
 from ratings.table import Table
 
@@ -133,6 +133,12 @@ def check(roles: Roles) -> None:
         raise OptionError(
             f"repeats is {cell(roles.repeats)}: choose one of {', '.join(REPEATS)}"
         )
+    for kind in roles.accept:
+        if kind not in raters.KINDS:
+            raise OptionError(
+                f"--accept {cell(kind)} is unknown: choose among "
+                f"{', '.join(raters.KINDS)}"
+            )
     if roles.judge and not roles.rater:
         raise OptionError("--judge is a label in the column of raters: give --rater")
     n_texts = 2 if roles.are_pairs else 1
