@@ -31,6 +31,7 @@ LEVEL = 0.95
 RATERS = "rater_id"  # the usual name of the column of people
 ROUNDING = 1e-12  # share of a sum
 CONSTANT = 1e-9  # a column whose variance is a smaller share of its square is constant
+RATINGS_AT_ONCE = 100_000
 SETS_AT_ONCE = 2**15  # few enough that sums stay in the processor's cache
 DRAWS_AT_ONCE = 2**17
 N_DRAWS = 20_000  # of the largest of several t statistics
@@ -317,9 +318,15 @@ def item_sums(
         pairs = list(dict.fromkeys([*kind, item]))
         ratings = own.groupby(pairs, observed=True)[list(columns)].sum()
         rows = of_items.index.get_indexer(ratings.index.get_level_values(item))
-        left = of_items.to_numpy(dtype=float)[rows] - ratings.to_numpy(dtype=float)
-        lost = pd.DataFrame(all_terms[rows] - terms(left), index=ratings.index)
-        removed.append(lost.groupby(level=kind, observed=True).sum().to_numpy())
+        own_sums = ratings.to_numpy(dtype=float)
+        group = ratings.groupby(level=kind, observed=True).ngroup().to_numpy()
+        lost = np.zeros((len(np.unique(group)), all_terms.shape[1]))
+        # some at a time, since terms are many
+        for start in range(0, len(rows), RATINGS_AT_ONCE):
+            part = slice(start, start + RATINGS_AT_ONCE)
+            left = of_items.to_numpy(dtype=float)[rows[part]] - own_sums[part]
+            np.add.at(lost, group[part], all_terms[rows[part]] - terms(left))
+        removed.append(lost)
     return Sums(all_terms.sum(axis=0), tuple(removed))
 
 
