@@ -284,3 +284,24 @@ def test_an_estimate_without_variance_has_no_interval():
     estimates = intervals.Estimates(value, (np.zeros((3, 3)),), np.full(3, 5.0))
     found = intervals.all_differences(estimates)
     assert found[["low", "high", "p_adjusted"]].isna().all(axis=None)
+
+
+def test_groups_together_have_the_numbers_of_each_alone():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"group": rng.integers(4, size=200)})
+    frame["prompt_id"] = rng.integers(12, size=200)
+    frame["x"] = 3 + rng.normal(size=200) + frame["group"]
+    frame["y"] = frame["x"] * (frame["group"] - 1) + rng.normal(size=200)
+    columns = [frame[name].to_numpy() for name in ("group", "prompt_id", "x", "y")]
+    means = intervals.by_group(*columns[:3])
+    correlations = intervals.by_group(*columns)
+    for group, part in frame.groupby("group"):
+        mean = intervals.group_means(part, ["x"], ["prompt_id"])
+        correlation = intervals.correlations(
+            part, ["x"], "y", ["prompt_id"], fisher=False
+        )
+        for found, alone in ((means, mean), (correlations, correlation)):
+            own = alone.table().iloc[0]
+            np.testing.assert_allclose(found.loc[group, own.index], own)
+        assert means.loc[group, "n"] == len(part)
+        assert means.loc[group, "n_clusters"] == part["prompt_id"].nunique()

@@ -14,6 +14,8 @@ FORMS = dict(
     re.findall(r"\n\*\*([^*\n]+)\*\*[^\n]+\n\n```python\n(.*?)```", PAGE, re.DOTALL)
 )
 
+GIVEN = roles.Roles(item="item", rater="rater", score="score")
+
 
 @pytest.fixture
 def converted(tmp_path, monkeypatch):
@@ -28,8 +30,8 @@ def converted(tmp_path, monkeypatch):
     return convert
 
 
-def test_the_page_has_five_forms():
-    assert len(FORMS) == 5
+def test_the_page_has_eight_forms():
+    assert len(FORMS) == 8
 
 
 def test_label_studio(converted):
@@ -50,6 +52,35 @@ def test_label_studio(converted):
     frame = roles.prepare(found, given).frame
     assert frame["overall"].tolist() == [3, 4, 4, 5, 5, 1]
     assert frame["item_id"].tolist() == ["0", "0", "1", "1", "2", "2"]
+    chosen = [{"from_name": "winner", "value": {"choices": ["tie"]}}]
+    tasks = [{"id": 1, "annotations": [{"completed_by": 7, "result": chosen}]}]
+    found = converted("Label Studio", "label_studio.json", json.dumps(tasks))
+    assert found.frame["winner"].tolist() == ["tie"]
+
+
+def test_objects_by_rater(converted):
+    content = {"ann": {"i1": 3, "i2": 4}, "ben": {"i2": 5}}
+    found = converted("An object for each rater", "by_rater.json", json.dumps(content))
+    frame = roles.prepare(found, GIVEN).frame
+    rated = frame.set_index(["item_id", "rater_id"])["score"].to_dict()
+    assert rated == {("i1", "rater 1"): 3, ("i2", "rater 1"): 4, ("i2", "rater 2"): 5}
+
+
+def test_lists_of_ratings(converted):
+    item = {"id": "d1", "annotations": [{"score": 4}, {"score": 2}]}
+    form = "A list of ratings in each object"
+    frame = roles.prepare(converted(form, "items.jsonl", json.dumps(item)), GIVEN).frame
+    assert frame["score"].tolist() == [4, 2]
+    assert frame["rater_id"].tolist() == ["rater 1", "rater 2"]
+
+
+def test_pairs_in_other_columns(converted):
+    lines = ["options,winner_a,winner_b,winner_tie", '"elm,oak",0,1,0']
+    lines += ['"oak,fir",0,0,1', '"elm,fir",1,0,0']
+    form = "Pairs without columns of a, b and winner"
+    found = converted(form, "pairs.csv", "\n".join(lines)).frame
+    assert found["a"].tolist() == ["elm", "oak", "elm"]
+    assert found["winner"].tolist() == ["b", "tie", "a"]
 
 
 def test_a_wide_survey(converted):

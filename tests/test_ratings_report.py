@@ -1,6 +1,7 @@
 """The four questions: the verbs' numbers, stops, the page, and what errors say."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -95,6 +96,11 @@ def test_the_files_and_the_terminal_give_the_same_numbers_too(folder):
     )
     size = abs(found["estimate"].iloc[0])
     assert f"elm is rated higher than oak, by {size:.2f} [" in said
+    # four raters say little about others, and more about themselves
+    alone = pd.read_csv("mine.csv.report/differences_for_these_4_raters.csv")
+    only = helpers.differences(own, "overall", "system", clusters=["prompt_id"])
+    assert alone["low"].to_list() == pytest.approx(only["low"].to_list())
+    assert report.ALONE in said
 
 
 def test_pairs_give_the_numbers_of_the_verb(folder):
@@ -111,6 +117,12 @@ def test_pairs_give_the_numbers_of_the_verb(folder):
     given = roles.combine(given, {"text": ["n_left", "n_right"]})
     found = answered(frame, given)
     assert "longer" in tables(found)["preferences"].index
+    # without prompts each comparison is one of its own
+    given = roles.combine(Roles(), {**given.given(), "ties": ["tie"]})
+    given = replace(given, prompt="", rater="", text=[])
+    alone = tables(answered(frame, given))["preferences"]
+    own = frame.assign(prompt_id=frame.index)
+    same(alone, helpers.pairs(own, "left", "right", "winner", clusters=["prompt_id"]))
 
 
 def test_a_judge_is_never_pooled_and_has_the_numbers_of_the_verb(folder):
@@ -268,6 +280,10 @@ def test_no_role_counts_until_it_is_confirmed(folder):
     said = run("report", "mine.csv", fails=True)
     assert "are not confirmed" in said
     assert not (folder / "mine.csv.report").exists()
+    # options count, and nothing of what is not confirmed
+    said = run("report", "mine.csv", "--score", "clarity", "--item", "item_id")
+    assert "Roles: item = item_id; score = clarity.\n" in said
+    assert "in mine.csv.toml" in run("report", "mine.csv", "--yes")
     path = folder / "mine.csv.toml"
     path.write_text(path.read_text() + "\n")
     text = path.read_text().replace("score = ", 'confirmed = "yes"\nscore = ')
@@ -323,6 +339,10 @@ def test_options_come_before_the_file_of_roles(folder):
         (["--scale", "overall=1"], "write as overall=1:5"),
         (["--score", "nothing"], "column 'nothing' is missing"),
         (["--roles", "no.toml"], "nobody has said"),
+        (
+            ["--score", "overall", "--accept", "revers"],
+            "--accept 'revers' is unknown: choose among",
+        ),
         (["--no-such"], "No such option"),
     ],
 )

@@ -362,3 +362,57 @@ def test_counters_and_lists_are_no_ratings():
     found = proposed(listed)
     assert any("several numbers in a cell" in remark for remark in found.remarks)
     assert "ratings" not in (found.roles.score, *found.roles.aspects)
+
+
+def test_numbers_of_raters_and_systems_are_no_ratings(frame):
+    frame["rater"] = frame["rater"].map({"ann": 1, "ben": 2, "cat": 3, "dan": 4})
+    frame["model"] = frame["model"].map({"oak": 0, "elm": 1})
+    found = proposed(frame).roles
+    assert (found.rater, found.system) == ("rater", "model")
+    assert (found.score, found.aspects) == ("overall", ["clarity"])
+    # a rating whose name says more than what it numbers stays one
+    renamed = frame.rename(columns={"clarity": "user satisfaction"})
+    assert proposed(renamed).roles.aspects == ["user satisfaction"]
+
+
+def test_pairs_are_seen_by_their_sides():
+    frame = rating_files.comparisons(20).rename(
+        columns={"left": "model_a", "right": "model_b"}
+    )
+    frame["model_b"] = frame["model_b"].replace("fir", "ash")
+    is_a = frame["winner"] == frame["model_a"]
+    is_tie = frame["winner"] == "tie"
+    said = is_a.map({True: "a_better", False: "b_better"}).mask(is_tie, "tie")
+    found = proposed(frame.assign(winner=said)).roles
+    assert (found.a, found.b, found.winner) == ("model_a", "model_b", "winner")
+    assert found.says == ["a_better", "b_better"]
+    coded = frame.drop(columns="winner").assign(
+        won_a=is_a.astype(int), won_b=(~is_a & ~is_tie).astype(int)
+    )
+    with pytest.raises(BadTableError, match="no column says in words which was chosen"):
+        proposed(coded)
+
+
+def test_two_systems_in_a_cell_stop_a_proposal():
+    frame = rating_files.comparisons(20)
+    cells = frame["left"] + ", " + frame["right"]
+    frame = frame.drop(columns=["left", "right"]).assign(options=cells, genre=1)
+    with pytest.raises(BadTableError, match="'options' names two systems in each cell"):
+        proposed(frame)
+
+
+def test_several_choices_are_remarked_on():
+    frame = rating_files.comparisons(20)
+    frame = frame.assign(winner=frame["winner"], style=frame["winner"])
+    found = proposed(frame)
+    assert found.roles.winner == "winner"
+    assert "style could be the winner, too: say which" in found.remarks
+
+
+def test_lists_of_objects_are_named(frame):
+    nested = frame.assign(notes='[{"from_name": "overall"}]')
+    assert any(
+        "notes holds lists of objects" in each for each in proposed(nested).remarks
+    )
+    with pytest.raises(BadTableError, match="lists of objects stand in notes"):
+        proposed(nested[["item_id", "notes"]])

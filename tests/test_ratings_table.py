@@ -122,10 +122,10 @@ def test_a_list_of_objects_and_a_sheet_can_be_chosen(tmp_path):
 def test_too_much_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
     wide = ",".join(f"c{number}" for number in range(100_000))
     path = write(tmp_path, "a.csv", f"{wide}\n{wide}\n")
-    assert "100,000 columns are more than the 2,000" in refusal(path)
-    record = {f"c{number}": 1 for number in range(3_000)}
+    assert "100,000 columns are more than the 10,000" in refusal(path)
+    record = {f"c{number}": 1 for number in range(11_000)}
     path = write(tmp_path, "a.json", json.dumps([record]))
-    assert "3,000 columns" in refusal(path)
+    assert "11,000 columns" in refusal(path)
     monkeypatch.setattr(table, "MOST_CELLS", 5)
     path = write(tmp_path, "a.csv", "x,y\n1,2\n1,2\n1,2\n")
     assert "has more than the 5 cells" in refusal(path)

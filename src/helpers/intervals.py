@@ -31,6 +31,7 @@ LEVEL = 0.95
 RATERS = "rater_id"  # the usual name of the column of people
 ROUNDING = 1e-12  # share of a sum
 CONSTANT = 1e-9  # a column whose variance is a smaller share of its square is constant
+RATINGS_AT_ONCE = 100_000
 SETS_AT_ONCE = 2**15  # few enough that sums stay in the processor's cache
 DRAWS_AT_ONCE = 2**17
 N_DRAWS = 20_000  # of the largest of several t statistics
@@ -317,9 +318,15 @@ def item_sums(
         pairs = list(dict.fromkeys([*kind, item]))
         ratings = own.groupby(pairs, observed=True)[list(columns)].sum()
         rows = of_items.index.get_indexer(ratings.index.get_level_values(item))
-        left = of_items.to_numpy(dtype=float)[rows] - ratings.to_numpy(dtype=float)
-        lost = pd.DataFrame(all_terms[rows] - terms(left), index=ratings.index)
-        removed.append(lost.groupby(level=kind, observed=True).sum().to_numpy())
+        own_sums = ratings.to_numpy(dtype=float)
+        group = ratings.groupby(level=kind, observed=True).ngroup().to_numpy()
+        lost = np.zeros((len(np.unique(group)), all_terms.shape[1]))
+        # some at a time, since terms are many
+        for start in range(0, len(rows), RATINGS_AT_ONCE):
+            part = slice(start, start + RATINGS_AT_ONCE)
+            left = of_items.to_numpy(dtype=float)[rows[part]] - own_sums[part]
+            np.add.at(lost, group[part], all_terms[rows[part]] - terms(left))
+        removed.append(lost)
     return Sums(all_terms.sum(axis=0), tuple(removed))
 
 
@@ -422,22 +429,27 @@ class Estimates:
             ``p_value`` and ``df``, from a t distribution. All but the estimate are NaN
             where the variance is zero or an estimate needs one of the clusters.
         """
-        variance = self.variance()
-        standard_error = np.where(
-            variance > 0, np.sqrt(np.maximum(variance, 0)), np.nan
-        )
-        degrees = np.where(np.isnan(standard_error), np.nan, self.degrees)
-        estimate = self.value.to_numpy(dtype=float)
-        margin = t.ppf(0.5 + LEVEL / 2, degrees) * standard_error
-        columns = {
-            "estimate": estimate,
-            "standard_error": standard_error,
-            "low": estimate - margin,
-            "high": estimate + margin,
-            "p_value": 2 * t.sf(np.abs(estimate) / standard_error, degrees),
-            "df": degrees,
-        }
-        return pd.DataFrame(columns, index=self.value.index)
+        value = self.value
+        return t_table(value.to_numpy(), self.variance(), self.degrees, value.index)
+
+
+def t_table(
+    estimate: np.ndarray, variance: np.ndarray, degrees: np.ndarray, index: pd.Index
+) -> pd.DataFrame:
+    """Estimates with intervals and p-values from t, see `Estimates.table`."""
+    estimate = estimate.astype(float)
+    standard_error = np.where(variance > 0, np.sqrt(np.maximum(variance, 0)), np.nan)
+    degrees = np.where(np.isnan(standard_error), np.nan, degrees)
+    margin = t.ppf(0.5 + LEVEL / 2, degrees) * standard_error
+    columns = {
+        "estimate": estimate,
+        "standard_error": standard_error,
+        "low": estimate - margin,
+        "high": estimate + margin,
+        "p_value": 2 * t.sf(np.abs(estimate) / standard_error, degrees),
+        "df": degrees,
+    }
+    return pd.DataFrame(columns, index=index)
 
 
 def _of_contrasts(matrix: np.ndarray, covariance: np.ndarray) -> np.ndarray:
@@ -534,6 +546,70 @@ def _leave_out(
         squares += changes.T @ changes
     effective = effective_number(information(removed))
     return Deletions(len(removed), squares, effective)
+
+
+def by_group(
+    groups: np.ndarray,
+    clusters: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray | None = None,
+) -> pd.DataFrame:
+    """Mean of x in each group, or its correlation with y, without each cluster.
+
+    The same numbers as `group_means` or `correlations` of one group at a time.
+
+    Parameters
+    ----------
+    groups, clusters : numpy.ndarray of int, shape (n_rows,)
+        From `pandas.factorize`.
+    x, y : numpy.ndarray, shape (n_rows,)
+        Without gaps.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By group: ``n``, ``n_clusters``, and the columns of `Estimates.table`.
+
+    Examples
+    --------
+    >>> by_group(np.zeros(4, int), np.arange(4), np.arange(4.0))[["estimate", "df"]]
+       estimate   df
+    0       1.5  3.0
+    """
+    n = np.bincount(groups)
+    means = np.bincount(groups, x) / n
+    x = x - means[groups]
+    terms = [np.ones(len(x)), x]
+    if y is not None:
+        y = y - (np.bincount(groups, y) / n)[groups]
+        terms = list(power_terms(x, y, terms[0]).values())
+    n_kinds = int(clusters.max()) + 1
+    cells, cell = np.unique(groups * n_kinds + clusters, return_inverse=True)
+    group = cells // n_kinds
+    removed = np.column_stack([np.bincount(cell, term) for term in terms])
+    total = np.column_stack([np.bincount(group, each) for each in removed.T])
+    left = total[group] - removed
+    left[np.abs(left) < ROUNDING * np.abs(total[group])] = 0.0
+    if y is None:
+        estimate = means
+        changes = ratio(left[:, 1], left[:, 0])
+        information = removed[:, 0]
+    else:
+        estimate = correlation_of_sums(total)[:, 0]
+        changes = correlation_of_sums(left)[:, 0] - estimate[group]
+        with np.errstate(invalid="ignore"):  # groups that do not vary
+            information = _shared_variation(total[group])(removed)[:, 0]
+    n_clusters = np.bincount(group)
+    squares = np.bincount(group, changes**2)
+    effective = ratio(
+        np.bincount(group, information) ** 2, np.bincount(group, information**2)
+    )
+    degrees = np.maximum(effective - 1, 1.0)
+    variance = squares * (n_clusters - 1) / n_clusters
+    table = t_table(estimate, variance, degrees, pd.RangeIndex(len(n)))
+    table.insert(0, "n", n)
+    table.insert(1, "n_clusters", n_clusters)
+    return table
 
 
 def effective_number(information: np.ndarray) -> np.ndarray:
@@ -911,7 +987,7 @@ def _on_fisher_scale(sums: np.ndarray) -> np.ndarray:
 
 def _shared_variation(total: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Each cluster's share in the variation of both columns, summed."""
-    n, x, y, xx, yy, _ = np.split(total[None], 6, axis=1)
+    n, x, y, xx, yy, _ = np.split(np.atleast_2d(total), 6, axis=1)
     x_mean = ratio(x, n)
     y_mean = ratio(y, n)
 

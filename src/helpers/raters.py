@@ -7,7 +7,9 @@ owner of the ratings knows whether a person misread the form, and decides.
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import eigsh
 
 from helpers import intervals, reliability
 from helpers.data.tables import OptionError
@@ -16,9 +18,11 @@ BELOW_CHANCE = "agreement below chance"
 REVERSED = "reversed"
 OTHER_SCALE = "other scale"
 SHIFTED = "shifted"
+KINDS = (BELOW_CHANCE, REVERSED, OTHER_SCALE, SHIFTED)
 COLUMNS = ["concern", "rater", "estimate", "low", "high", "camp", "sentence"]
 FEWEST_RATINGS = 10  # of a rater, on items that others rated, too
 MOST_ALIGNED = 30  # raters for whom directions are found without their own ratings
+MOST_DENSE = 1_000  # raters of a dense matrix
 ONE_DIRECTION = 0.25  # by which votes for the other direction must outweigh
 ERROR_RATE = 0.025  # as much again for agreement below chance
 LARGE_SHIFT = 0.375  # of the scale: 1.5 points of 1 to 5, more than people's severity
@@ -163,44 +167,37 @@ def _reversed(
     if len(labels) < 2:
         return []
     standard = _standardised(rows[column].to_numpy(dtype=float), raters)
-    matrix = np.zeros((len(labels), items.max() + 1))
-    matrix[raters, items] = standard
-    shared = matrix @ matrix.T
-    np.fill_diagonal(shared, 0.0)
+    matrix = csr_array((standard, (raters, items)))
+    was_rated = csr_array((np.ones(len(rows)), (raters, items)))
+    shared = _without_diagonal(matrix @ matrix.T)
+    n_shared = _without_diagonal(was_rated @ was_rated.T)
     # most ratings point upwards, among those who rate the same items
     direction = _direction(shared, np.bincount(raters))
-    was_rated = np.zeros_like(matrix)
-    was_rated[raters, items] = 1.0
-    n_shared = was_rated @ was_rated.T
-    np.fill_diagonal(n_shared, 0.0)
-    n_others = np.bincount(items)[items] - 1
-    local = direction.copy()
-    tests = []
-    for number in range(len(labels)):
-        signs = direction.copy()
-        if len(labels) <= MOST_ALIGNED:
+    # a row of signs for each rater, or one row for all
+    signs = direction[None]
+    if len(labels) <= MOST_ALIGNED:
+        signs = np.tile(direction, (len(labels), 1))
+        for number in range(len(labels)):
             others = np.delete(np.arange(len(labels)), number)
-            without = shared[np.ix_(others, others)]
-            signs[others] = _direction(without, direction[others])
-        votes = n_shared[number].copy()
-        votes[number] = votes.max()
-        if signs @ votes < -ONE_DIRECTION * votes.sum():
-            # a group that few ratings link to the others is no group in reverse
-            signs = -signs
-            local[number] = -local[number]
-        own = raters == number
-        summed = signs @ matrix[:, items[own]] - signs[number] * standard[own]
-        pair = pd.DataFrame({"own": standard[own], "others": summed / n_others[own]})
-        pair["cluster"] = rows.loc[own, clusters].to_numpy()
-        tests.append(_correlation(pair))
-    tests = pd.DataFrame(tests)
+            without = shared[others][:, others]
+            signs[number, others] = _direction(without, direction[others])
+    own_vote = n_shared.max(axis=1).toarray().ravel()
+    votes = n_shared.multiply(signs).sum(axis=1) + direction * own_vote
+    n_votes = n_shared.sum(axis=1) + own_vote
+    # a group that few ratings link to the others is no group in reverse
+    turn = np.where(votes < -ONE_DIRECTION * n_votes, -1.0, 1.0)
+    of_items = (matrix.T @ signs.T).T
+    summed = of_items[raters if len(signs) > 1 else 0, items]
+    summed = turn[raters] * (summed - direction[raters] * standard)
+    others = summed / (np.bincount(items)[items] - 1)
+    tests = _correlations(raters, pd.factorize(rows[clusters])[0], standard, others)
     falls = tests["estimate"] < 0
     tests["p_value"] = np.where(falls, tests["p_value"] / 2, 1 - tests["p_value"] / 2)
     is_tested = tests["estimate"].notna()
     tests["is_reversed"] = False
     adjusted = intervals.holm(tests.loc[is_tested, "p_value"])
     tests.loc[is_tested, "is_reversed"] = adjusted <= ERROR_RATE
-    return _camps(tests, local, labels, column)
+    return _camps(tests, direction * turn, labels, column)
 
 
 def _camps(
@@ -248,36 +245,53 @@ def _standardised(values: np.ndarray, raters: np.ndarray) -> np.ndarray:
     return centred * np.where(varies, 1 / np.where(varies, spread, 1.0), 0.0)[raters]
 
 
-def _direction(shared: np.ndarray, like: np.ndarray) -> np.ndarray:
+def _without_diagonal(products: csr_array) -> csr_array:
+    """Leave out what raters share with themselves."""
+    products.setdiag(0.0)
+    products.eliminate_zeros()
+    return products
+
+
+def _direction(shared: csr_array, like: np.ndarray) -> np.ndarray:
     """Signs of raters in the leading eigenvector of their products.
 
     Raters who share no items, directly or through others, have eigenvectors of their
     own. Each is turned so that its product with `like` is positive.
     """
-    signs = np.ones(len(shared))
-    n_parts, part = connected_components(shared != 0, directed=False)
-    for number in range(n_parts):
-        members = np.flatnonzero(part == number)
-        leading = np.linalg.eigh(shared[np.ix_(members, members)])[1][:, -1]
+    signs = np.ones(shared.shape[0])
+    _, part = connected_components(shared != 0, directed=False)
+    order = np.argsort(part, kind="stable")
+    for members in np.split(order, np.cumsum(np.bincount(part))[:-1]):
+        own = shared[members][:, members]
+        if len(members) <= MOST_DENSE:
+            leading = np.linalg.eigh(own.toarray())[1][:, -1]
+        else:
+            start = np.random.default_rng(0).standard_normal(len(members))
+            leading = eigsh(own, k=1, which="LA", v0=start)[1][:, 0]
         own = np.where(leading < 0, -1.0, 1.0)
         signs[members] = own if own @ like[members] >= 0 else -own
     return signs
 
 
-def _correlation(pair: pd.DataFrame) -> dict[str, float]:
-    """Correlation of a rater with others, without each cluster; NaN if not known."""
-    unknown = {"estimate": np.nan, "low": np.nan, "high": np.nan, "p_value": np.nan}
-    is_enough = len(pair) >= FEWEST_RATINGS
-    if not is_enough or pair["cluster"].nunique() < intervals.FEWEST_CLUSTERS:
-        return unknown
-    if pair["own"].nunique() < 2 or pair["others"].nunique() < 2:
-        return unknown
+def _correlations(
+    raters: np.ndarray, clusters: np.ndarray, own: np.ndarray, others: np.ndarray
+) -> pd.DataFrame:
+    """Correlation of each rater with others, without each cluster; NaN if not known."""
     # not on Fisher's scale, on which a rater who always agrees is infinitely far
-    fitted = intervals.correlations(pair, ["others"], "own", ["cluster"], fisher=False)
-    test = fitted.table().iloc[0][list(unknown)].to_dict()
-    if np.isnan(test["p_value"]) and abs(test["estimate"]) > 1 - intervals.CONSTANT:
-        return {**test, "low": test["estimate"], "high": test["estimate"], "p_value": 0}
-    return {**test, "low": max(test["low"], -1.0), "high": min(test["high"], 1.0)}
+    found = intervals.by_group(raters, clusters, own, others)
+    tests = found[["estimate", "low", "high", "p_value"]].copy()
+    is_perfect = tests["p_value"].isna() & (
+        tests["estimate"].abs() > 1 - intervals.CONSTANT
+    )
+    tests.loc[is_perfect, ["low", "high"]] = tests["estimate"]
+    tests.loc[is_perfect, "p_value"] = 0.0
+    tests[["low", "high"]] = tests[["low", "high"]].clip(-1.0, 1.0)
+    is_enough = found["n"] >= FEWEST_RATINGS
+    is_enough &= found["n_clusters"] >= intervals.FEWEST_CLUSTERS
+    for values in (own, others):
+        of_raters = pd.Series(values).groupby(raters)
+        is_enough &= of_raters.max() > of_raters.min()
+    return tests.where(is_enough)
 
 
 # Range and level -----------------------------------------------------------------
@@ -358,13 +372,16 @@ def _shifted(
     low, high = scale or (rows[column].min(), rows[column].max())
     least = LARGE_SHIFT * (high - low)
     found = []
-    for label, part in rows.groupby(rater, observed=True):
-        is_enough = len(part) >= FEWEST_RATINGS
-        if not is_enough or part[clusters].nunique() < intervals.FEWEST_CLUSTERS:
-            continue
-        values = pd.DataFrame({"shift": part[column] - others[part.index]})
-        values["cluster"] = part[clusters]
-        fitted = intervals.group_means(values, ["shift"], ["cluster"]).table().iloc[0]
+    if rows.empty:
+        return found
+    raters, labels = pd.factorize(rows[rater], sort=True)
+    prompts, _ = pd.factorize(rows[clusters])
+    shift = (rows[column] - others[rows.index]).to_numpy(dtype=float)
+    tests = intervals.by_group(raters, prompts, shift)
+    is_enough = tests["n"] >= FEWEST_RATINGS
+    is_enough &= tests["n_clusters"] >= intervals.FEWEST_CLUSTERS
+    for number, fitted in tests[is_enough].iterrows():
+        label = labels[number]
         ends = fitted[["estimate", "low", "high"]].to_dict()
         if np.isnan(ends["low"]):  # the same shift everywhere
             ends["low"] = ends["high"] = ends["estimate"]

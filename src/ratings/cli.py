@@ -97,14 +97,13 @@ def check(file: str, toml: str | None, yes: bool, **options: str | None) -> None
     """Propose what the columns of FILE are, and write FILE.toml once you confirm it."""
     from dataclasses import replace
 
-    from ratings import proposal as proposals
     from ratings import roles as role_rules
 
     path = Path(toml) if toml else role_rules.toml_beside(_found(file))
     given = _given(path, options)
     given = replace(given, confirmed="")
     table = _table(file, given)
-    proposal = proposals.propose(table, given)
+    proposal = _proposed(table, given, path, options)
     while True:
         click.echo(describe(table, proposal))
         if yes:
@@ -145,29 +144,34 @@ def report(
     from dataclasses import replace
 
     from helpers.data.tables import OptionError
-    from ratings import proposal as proposals
     from ratings import report as pages
     from ratings import roles as role_rules
 
     path = Path(toml) if toml else role_rules.toml_beside(_found(file))
     roles = _given(path, options)
-    table = _table(file, roles)
     has_toml = path.is_file()
+    if has_toml and not roles.confirmed and not yes:
+        # what nobody has confirmed counts for nothing
+        roles = role_rules.combine(role_rules.Roles(), _parsed(options))
+    table = _table(file, roles)
     if yes and not roles.confirmed:
-        proposal = proposals.propose(table, roles)
+        proposal = _proposed(table, roles, path, options)
         click.echo(describe(table, proposal))
         roles = replace(proposal.roles, confirmed="unseen")
-    elif has_toml and not roles.confirmed:
+    elif has_toml and not roles.given():
         raise OptionError(
             f"the roles in {path.name} are not confirmed: run `ratings check {file}` "
-            'in a terminal, or look at that file and write confirmed = "yes" into it'
+            'in a terminal, write confirmed = "yes" into that file, or give roles as '
+            "options (--score COLUMN --rater COLUMN ...)"
         )
     elif not roles.given():
         raise OptionError(
             f"nobody has said what the columns are: run `ratings check {file}`, or "
             "give roles as options (--score COLUMN --rater COLUMN ...)"
         )
-    found = pages.answers(role_rules.prepare(table, roles))
+    ratings = role_rules.prepare(table, roles)
+    del table  # which is larger than the ratings in it
+    found = pages.answers(ratings)
     click.echo(pages.as_text(found))
     folder = Path(out or f"{Path(file).name}.report").absolute()
     page, *key = pages.write(found, folder)
@@ -231,6 +235,18 @@ def _table(file: str, roles: "Roles") -> "Table":
     from ratings import table
 
     return table.read(file, sheet=roles.sheet, records=roles.records)
+
+
+def _proposed(
+    table: "Table", roles: "Roles", path: Path, options: dict[str, str | None]
+) -> "Proposal":
+    """Propose what is not given, and say where the rest stands."""
+    from ratings import proposal as proposals
+
+    proposal = proposals.propose(table, roles)
+    for name in set(roles.given()) - set(_parsed(options)):
+        proposal.reasons[name] = f"in {path.name}"
+    return proposal
 
 
 def _corrected(table: "Table", roles: "Roles", answer: str) -> "Proposal":

@@ -27,9 +27,15 @@ HINTS = {
     "rater": "rater|worker|annotator|author|user|evaluator|participant|respon|coder|"
     "reviewer|assessor|grader|judge|expert|subject|person",
     "system": "model|system|engine|condition|variant|bot|llm|method|agent",
-    "prompt": "prompt|question|query|task|dialog|topic|context|source|document|convers",
+    "prompt": "prompt|question|query|task|dialog|topic|context|source|doc|convers",
     "item": "item|trace|answer|response|output|sample|summary|row|^id$|_id$",
 }
+# names of columns whose numbers name something, even if they are as few as levels
+THINGS = re.compile(
+    "(rater|worker|annotator|evaluator|participant|respondent|coder|reviewer|assessor|"
+    "grader|user|subject|person|system|model|condition|variant|method|prompt|question|"
+    "task|topic|dialog(ue)?|doc(ument)?|item|sample)s?|.*(\\b|_|(?<=[a-z]))(id|ID|Id)"
+)
 OVERALL = "overall|score|rating|quality|grade|correct|preference|label|value|outcome"
 NAMES = "name|criterion|criteria|metric|aspect|dimension|key|question|attribute"
 TIME = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}")
@@ -37,7 +43,7 @@ MODELS = (
     "gpt|claude|llama|gemini|mistral|qwen|deepseek|command-r|judge|llm|model|bot|auto"
 )
 TIES = ("tie", "ties", "equal", "both", "neither", "draw", "same", "no preference")
-SIDES = (("a", "b"), ("left", "right"), ("1", "2"), ("model_a", "model_b"))
+SIDES = (("a", "b"), ("left", "right"), ("1", "2"), ("first", "second"))
 KNOWN_WORDS = (
     {"C": 1.0, "I": 0.0},
     {"pass": 1.0, "fail": 0.0},
@@ -119,7 +125,7 @@ def propose(table: Table, given: Roles) -> Proposal:
     columns = [each for each in _describe(looked_at.frame) if each.name in table.frame]
     labels = [column for column in columns if _is_label(column)]
     if not is_wide:
-        _pairs(looked_at.frame, columns, proposal)
+        _pairs(looked_at, columns, proposal)
     if not proposal.roles.are_pairs and not is_wide:
         _scores(looked_at, columns, labels, proposal)
         _by_name(looked_at.frame, columns, labels, proposal)
@@ -163,6 +169,8 @@ def _is_label(column: Column) -> bool:
         return False
     if all(TIME.match(text) for text in column.distinct[:50]):
         return False
+    if column.numbers is not None and THINGS.fullmatch(column.name):
+        return bool((column.numbers == np.round(column.numbers)).all())
     return not _is_rating(column)
 
 
@@ -234,27 +242,72 @@ def _are_numbered(parts: Iterable[str]) -> bool:
     return len(stems) == 1 and has_numbers
 
 
-def _pairs(frame: pd.DataFrame, columns: list[Column], proposal: Proposal) -> None:
+def _pairs(table: Table, columns: list[Column], proposal: Proposal) -> None:
     """Propose comparisons: two columns of the same names, and one that chooses."""
     if proposal.roles.score or proposal.roles.name or proposal.roles.winner:
         return
     texts = [each for each in columns if 2 <= len(each.distinct) <= MOST_SYSTEMS + 10]
-    for first in texts[:MOST_LABELS]:
-        for second in texts[:MOST_LABELS]:
-            if columns.index(first) >= columns.index(second):
+    texts = texts[:MOST_LABELS]
+    for place, first in enumerate(texts):
+        for second in texts[place + 1 :]:
+            if not _are_compared(table.frame, first, second):
                 continue
-            shared = set(first.distinct) & set(second.distinct)
-            everything = set(first.distinct) | set(second.distinct)
-            is_label = first.numbers is None and second.numbers is None
-            differ = (frame[first.name] != frame[second.name]).all()
-            if not is_label or not differ or len(shared) * 2 < len(everything) - 2:
-                continue
-            for third in texts:
-                if third not in (first, second):
-                    found = _choice(third, everything)
-                    if found is not None:
-                        _propose_pair(first, second, third, found, proposal)
-                        return
+            systems = set(first.distinct) | set(second.distinct)
+            others = [each for each in texts if each not in (first, second)]
+            choices = [each for each in others if _choice(each, systems) is not None]
+            if choices:
+                _propose_pair(first, second, choices, systems, proposal)
+                return
+            if _sides(first.name, second.name):
+                raise BadTableError(
+                    f"{table.name}: {cell(first.name)} and {cell(second.name)} name "
+                    "two systems in each row, but no column says in words which was "
+                    "chosen: make one (docs/own.md shows how), or say which column "
+                    "holds ratings (--score)"
+                )
+    _check_pairs_in_cells(table.name, texts)
+
+
+def _are_compared(frame: pd.DataFrame, first: Column, second: Column) -> bool:
+    """Tell whether two columns name systems that are compared in each row."""
+    if first.numbers is not None or second.numbers is not None:
+        return False
+    shared = set(first.distinct) & set(second.distinct)
+    everything = set(first.distinct) | set(second.distinct)
+    # systems that are many in a short file stand on one side only
+    least = 1 if _sides(first.name, second.name) else len(everything) / 2 - 1
+    is_usual = len(shared) >= least
+    return is_usual and bool((frame[first.name] != frame[second.name]).all())
+
+
+def _sides(first: str, second: str) -> bool:
+    """Tell whether two texts differ in their side only, as model_a and model_b do."""
+    for one, other in SIDES:
+        kind = r"\d" if one.isdigit() else "[a-z]"
+        neutral = []
+        for side, text in ((one, first.lower()), (other, second.lower())):
+            neutral.append(re.sub(rf"(?<!{kind}){side}(?!{kind})", "?", text))
+        if "?" in neutral[0] and neutral[0] == neutral[1]:
+            return True
+    return False
+
+
+def _check_pairs_in_cells(name: str, texts: list[Column]) -> None:
+    """Refuse cells that name two systems, of which other columns choose one."""
+    for column in texts:
+        if column.numbers is not None:
+            continue
+        parts = [re.split(r"\s*[,;|]\s*", text) for text in column.distinct]
+        if any(len(each) != 2 for each in parts):
+            continue
+        systems = {label for each in parts for label in each}
+        choices = [each for each in texts if _choice(each, systems) is not None]
+        if choices:
+            raise BadTableError(
+                f"{name}: {cell(column.name)} names two systems in each cell, of which "
+                f"{cell(choices[0].name)} chooses one: make a column of each "
+                "(docs/own.md shows how)"
+            )
 
 
 def _choice(column: Column, systems: set[str]) -> tuple[list[str], list[str]] | None:
@@ -264,10 +317,10 @@ def _choice(column: Column, systems: set[str]) -> tuple[list[str], list[str]] | 
     rest = values - set(ties)
     if rest and rest <= systems:
         return ties, []
-    for sides in SIDES:
-        by_word = {each.lower(): each for each in rest}
-        if rest and set(by_word) == set(sides):
-            return ties, [by_word[side] for side in sides]
+    if len(rest) == 2:
+        for first, second in (sorted(rest), sorted(rest, reverse=True)):
+            if _sides(first, second):
+                return ties, [first, second]
     return None
 
 
@@ -279,15 +332,22 @@ def _is_tie(value: str, systems: set[str]) -> bool:
 def _propose_pair(
     first: Column,
     second: Column,
-    third: Column,
-    found: tuple[list[str], list[str]],
+    choices: list[Column],
+    systems: set[str],
     proposal: Proposal,
 ) -> None:
     """Propose the roles of comparisons."""
-    ties, says = found
+    hinted = [each for each in choices if each.hints_at(f"{OVERALL}|winner")]
+    chosen = [*choices[:1], *hinted[:1]][-1]
+    ties, says = _choice(chosen, systems)
     proposal.add("a", first.name, "names of systems, never the same as in b's column")
     proposal.add("b", second.name, "names of systems, mostly the same as in a's column")
-    proposal.add("winner", third.name, "its values choose one of the two")
+    proposal.add("winner", chosen.name, "its values choose one of the two")
+    rest = [each.name for each in choices if each is not chosen]
+    if rest:
+        proposal.remarks.append(
+            f"{', '.join(rest)} could be the winner, too: say which"
+        )
     if ties:
         proposal.add("ties", ties, "values that name neither system")
     if says:
@@ -304,7 +364,8 @@ def _scores(
     used = _used(proposal.roles)
     rated = []
     for column in columns:
-        if column.name in used:
+        is_identifier = column in labels and column.numbers is not None
+        if column.name in used or is_identifier:
             continue
         if _was_date(column) and not proposal.roles.score:
             raise BadTableError(
@@ -329,11 +390,18 @@ def _scores(
         if rest and "aspects" not in proposal.reasons and not proposal.roles.name:
             proposal.add("aspects", rest, "the other columns with few levels")
         return
+    nested = [each.name for each in columns if each.distinct[:1] and _is_nested(each)]
     if not rated:
+        lists = f"; lists of objects stand in {', '.join(nested)}" if nested else ""
         raise BadTableError(
-            f"{table.name}: no column looks like ratings (numbers with few levels): "
-            "name it with --score, and the numbers of words with --words; docs/own.md "
-            "shows how to bring other forms into one table"
+            f"{table.name}: no column looks like ratings (numbers with few levels)"
+            f"{lists}: name it with --score, and the numbers of words with --words; "
+            "docs/own.md shows how to bring other forms into one table"
+        )
+    for name in nested:
+        proposal.remarks.append(
+            f"{name} holds lists of objects, which are not used: docs/own.md shows how "
+            "to make a row of each"
         )
     several = [each for each in rated if len(each.distinct) > 1] or rated
     hinted = [each for each in several if each.hints_at(OVERALL)]
@@ -378,6 +446,11 @@ def _holds_lists(column: Column) -> bool:
     listed = rf"\[?\s*{number}(\s*[,;|]\s*{number})+\s*\]?"
     texts = [text for text in column.distinct[:50] if not _is_decimal(text)]
     return bool(texts) and all(re.fullmatch(listed, text) for text in texts)
+
+
+def _is_nested(column: Column) -> bool:
+    """Tell whether cells hold lists of objects."""
+    return column.distinct[0].startswith("[{")
 
 
 def _is_decimal(text: str) -> bool:
@@ -456,6 +529,10 @@ def _labels(
             chosen = _most_distinct(fitting)
         if role == "system" and not hinted:
             chosen = _groups_of_others(frame, fitting, free)
+        if role == "prompt" and not hinted and proposal.roles.item:
+            most = frame[proposal.roles.item].nunique() / 2
+            fewer = [each for each in fitting if len(each.distinct) <= most]
+            chosen = _most_distinct(fewer)
         if chosen is None:
             continue
         free.remove(chosen)

@@ -21,19 +21,21 @@ from scipy.sparse.csgraph import connected_components
 
 import helpers
 from helpers import paths, raters, wording
-from helpers.data.tables import OptionError, PlainError, to_csv_bytes
+from helpers.data.tables import OptionError, to_csv_bytes
 from helpers.verbs import FEWEST_INFORMATIVE
 from ratings.roles import Ratings, in_words
 
 FEWEST_CLUSTERS = 3
+FEWEST_RATERS = 5  # below it intervals for other raters are wide
 MOST_SENTENCES = 10  # about pairs of systems; more stand in the table only
+MOST_MEANS = 20  # in one sentence
 MOST_RATERS_IN_PAIRS = 60
 MOST_ROWS = 40  # of a table on the page; all are in the CSV file
 FIGURE_WIDTH = 3.9  # inches: at 390 pixels letters are as large as the text
 LABEL_WIDTH = 18  # letters
 EPSILON = 0.1
-CONCERNS = ("agreement below chance", "reversed", "other scale", "shifted")
 ENDS = ["estimate", "low", "high"]
+ALONE = "For these raters alone, whatever others would say"
 SHOWN = {
     "estimate": "estimate",
     "low": "low",
@@ -233,6 +235,7 @@ def _agree(ratings: Ratings, people: pd.DataFrame) -> Answer:
                 continue
             row = table.loc[(name, "alpha")]
             answer.sentences.append(f"{name}: alpha {_interval(row)}.")
+        _agree_alone(answer, people, rated)
     except OptionError as error:
         answer.why_not = str(error)
     others = people.groupby("item_id")[roles.score]
@@ -262,11 +265,38 @@ def _agree(ratings: Ratings, people: pd.DataFrame) -> Answer:
     return answer
 
 
+def _agree_alone(answer: Answer, people: pd.DataFrame, rated: Sequence[str]) -> None:
+    """Agreement of few raters on other prompts, as if there were no other raters."""
+    if not _are_few(people):
+        return
+    alone = helpers.agreement(
+        people,
+        rated,
+        coefficient=["alpha", "percent"],
+        level="interval",
+        rater="rater_id",
+        clusters=["prompt_id"],
+    )
+    name = f"agreement of these {people['rater_id'].nunique()} raters"
+    answer.add(name, alone)
+    found = [f"{each} {_interval(alone.loc[(each, 'alpha')])}" for each in rated]
+    answer.sentences.append(f"{ALONE}: alpha of {'; '.join(found)}.")
+
+
+def _are_few(people: pd.DataFrame) -> bool:
+    """Tell whether intervals for other raters rest on few of them."""
+    if "rater_id" not in people or people["prompt_id"].nunique() < FEWEST_CLUSTERS:
+        return False
+    return FEWEST_CLUSTERS <= people[
+        "rater_id"
+    ].nunique() < FEWEST_RATERS and "rater_id" in clusters(people)
+
+
 def _agree_on_pairs(ratings: Ratings, people: pd.DataFrame, answer: Answer) -> Answer:
     """How often two people choose the same in the same comparison."""
     rows = people.copy()
     sides = np.sort(rows[["a", "b"]].to_numpy(dtype=str), axis=1)
-    if "prompt_id" not in rows:
+    if not ratings.roles.prompt:
         answer.why_not = "the prompts are not known (--prompt)"
         return answer
     prompt = rows["prompt_id"]
@@ -301,14 +331,22 @@ def _agree_on_pairs(ratings: Ratings, people: pd.DataFrame, answer: Answer) -> A
 
 def _each_rater(beside: pd.DataFrame, score: str) -> pd.DataFrame:
     """Each rater against the mean of the others on the same items."""
-    rows = []
-    for rater, own in beside.groupby("rater_id"):
-        difference = own[score] - own["others"]
-        row = {"rater": rater, "n": len(own), "mean": own[score].mean()}
-        row["minus the others"] = difference.mean()
-        row["correlation with the others"] = _correlation(own[score], own["others"])
-        rows.append(row)
-    return pd.DataFrame(rows).set_index("rater")
+    values = beside[["rater_id", score, "others"]].set_index("rater_id")
+    of_raters = values.groupby(level=0)
+    centred = values - of_raters.transform("mean")
+    products = centred.assign(both=centred[score] * centred["others"])
+    products[[score, "others"]] **= 2
+    sums = products.groupby(level=0).sum()
+    varies = (of_raters.max() > of_raters.min()).all(axis="columns")
+    scale = np.sqrt(sums[score] * sums["others"])
+    means = of_raters.mean()
+    columns = {
+        "n": of_raters.size(),
+        "mean": means[score],
+        "minus the others": means[score] - means["others"],
+        "correlation with the others": (sums["both"] / scale).where(varies),
+    }
+    return pd.DataFrame(columns).rename_axis("rater")
 
 
 def _pairs_of_raters(people: pd.DataFrame, score: str) -> pd.DataFrame:
@@ -377,10 +415,11 @@ def _higher(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
     if people["system"].nunique() < 2:
         raise OptionError("there is one system: nothing to compare")
     means = helpers.means(people, score, "system", clusters=clusters(people))
-    answer.add("means", means.sort_values("estimate", ascending=False), draw=True)
-    listed = [f"{name} {_interval(row)}" for name, row in means.iterrows()]
-    if len(listed) <= MOST_SENTENCES:
-        answer.sentences.append(f"Mean {score}: {'; '.join(listed)}.")
+    from_highest = means.sort_values("estimate", ascending=False)
+    answer.add("means", from_highest, draw=True)
+    listed = [f"{name} {_interval(row)}" for name, row in from_highest.iterrows()]
+    more = f"; and {len(listed) - MOST_MEANS} more" if len(listed) > MOST_MEANS else ""
+    answer.sentences.append(f"Mean {score}: {'; '.join(listed[:MOST_MEANS])}{more}.")
     if not _varies(people[score]):
         raise OptionError(f"every {score} is {people[score].iloc[0]:g}")
     held, not_held = held_equal(people)
@@ -389,6 +428,14 @@ def _higher(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
     )
     answer.add("differences", found, draw=len(found) <= MOST_SENTENCES)
     answer.sentences += _sentences_on_pairs(found, "is rated higher than", "")
+    if _are_few(people):
+        alone = helpers.differences(
+            people, score, "system", hold=held, clusters=["prompt_id"]
+        )
+        n_raters = people["rater_id"].nunique()
+        answer.add(f"differences for these {n_raters} raters", alone)
+        answer.sentences.append(f"{ALONE}:")
+        answer.sentences += _sentences_on_pairs(alone, "is rated higher than", "")
     equal = " and ".join(_plural(name) for name in held) or "nothing else"
     answer.sentences.append(f"Differences hold {equal} equal; intervals are joint.")
     if not ratings.roles.prompt:
@@ -415,21 +462,22 @@ def _higher(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
 def _sentences_on_pairs(table: pd.DataFrame, verb: str, unit: str) -> list[str]:
     """Say of each two systems which comes first, or that this is not known."""
     sentences = []
-    n_known = 0
+    known = []
     for (first, second), row in table.iterrows():
         is_known = row["low"] > 0 or row["high"] < 0
-        n_known += is_known
         if row["estimate"] < 0:
             first, second = second, first
             row = -row[ENDS].rename({"low": "high", "high": "low"})
         size = f"{_interval(row)}{unit}"
         if is_known:
             sentences.append(f"{first} {verb} {second}, by {size}.")
+            known.append(sentences[-1])
         else:
             sentences.append(f"{first} and {second} are not clearly different: {size}.")
-    if len(sentences) > MOST_SENTENCES:
-        return [f"Of {len(table)} pairs {n_known} differ; all are in the table."]
-    return sentences
+    if len(sentences) <= MOST_SENTENCES:
+        return sentences
+    summary = f"Of {len(table)} pairs {len(known)} differ; all are in the table."
+    return [summary, *known] if len(known) <= MOST_SENTENCES else [summary]
 
 
 def _preferred(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
@@ -449,7 +497,8 @@ def _preferred(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
             f"{name} wins {row['win_rate']:.1f} % of {row['n']:,.0f} comparisons "
             f"(ties count half) [{row['win_low']:.1f}, {row['win_high']:.1f}]."
         )
-    answer.sentences += [f"{note}." for note in table.attrs.get("notes", [])]
+    notes = table.attrs.get("notes", [])
+    answer.sentences += [f"{note[0].upper()}{note[1:]}." for note in notes]
     for name, row in table[table["win_rate"].isna()].iterrows():
         if pd.notna(row["estimate"]):
             answer.sentences.append(
@@ -517,6 +566,14 @@ def _predicts(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
         answer.sentences.append(
             f"One more point of {name}: {size}, p {p_value} (Holm){shown}."
         )
+    if _are_few(people):
+        alone = helpers.weights(
+            people, roles.aspects, roles.score, within=within, clusters=["prompt_id"]
+        )
+        n_raters = people["rater_id"].nunique()
+        answer.add(f"weights for these {n_raters} raters", alone)
+        found = [f"{name} {_interval(row)}" for name, row in alone.iterrows()]
+        answer.sentences.append(f"{ALONE}: {'; '.join(found)}.")
     if within:
         equal = " and ".join(_plural(name) for name in within)
         answer.sentences.append(f"Other aspects, {equal} are held equal.")
@@ -542,12 +599,16 @@ def _stands_in(answer: Answer, ratings: Ratings, people: pd.DataFrame) -> None:
             length=length,
         )
         answer.add(f"judge {judge}", table)
-        answer.sentences.append(f"{judge}: {table.attrs['conclusion']}.")
-        answer.sentences += [f"{note}." for note in table.attrs.get("notes", [])]
+        said = [f"{judge}: {table.attrs['conclusion']}."]
+        said += [f"{note}." for note in table.attrs.get("notes", [])]
         for (measure, who), row in table.iterrows():
             if who in (judge, "people", "all", "judge - people"):
                 whose = measure if who == "all" else f"{measure}, {who}"
-                answer.sentences.append(f"{whose}: {_interval(row)}.")
+                if who == "judge - people":
+                    whose = f"{measure}, {judge} - people"
+                said.append(f"{whose}: {_interval(row)}.")
+        # what several judges are compared with is the same
+        answer.sentences += [each for each in said if each not in answer.sentences]
 
 
 def _varies(column: pd.Series) -> bool:
@@ -584,15 +645,18 @@ def _describe(ratings: Ratings, people: pd.DataFrame) -> str:
     if ratings.roles.prompt:
         parts.append(f"{frame['prompt_id'].nunique():,} prompts")
     if ratings.roles.rater:
-        parts.append(f"{people['rater_id'].nunique():,} raters")
+        n_raters = people["rater_id"].nunique()
+        parts.append(f"{n_raters:,} rater{'s' if n_raters > 1 else ''}")
     if ratings.roles.system:
         parts.append(f"{frame['system'].nunique():,} systems")
     if ratings.roles.are_pairs:
         parts.append(f"{len(set(frame['a']) | set(frame['b'])):,} systems")
     text = ", ".join(parts)
-    for judge in ratings.roles.judge:
-        n_judged = int(frame["rater_id"].eq(judge).sum())
-        text += f"; beside them {n_judged:,} by the judge {judge}"
+    judges = ratings.roles.judge
+    if judges:
+        n_judged = int(frame["rater_id"].isin(judges).sum())
+        who = f"the judge {judges[0]}" if len(judges) == 1 else f"{len(judges)} judges"
+        text += f"; beside them {n_judged:,} by {who}"
     return f"{text}."
 
 
@@ -636,7 +700,8 @@ def _not_said(
         lines.append("Whether other raters would say the same: raters are not known.")
     elif people["rater_id"].nunique() < FEWEST_CLUSTERS:
         n_raters = people["rater_id"].nunique()
-        lines.append(f"Whether others than these {n_raters} raters would say the same.")
+        who = f"these {n_raters} raters" if n_raters > 1 else "this rater"
+        lines.append(f"Whether others than {who} would say the same.")
     else:
         lines.append("What raters and prompts of another kind would give.")
     questions = {each.question for each in found if not each.why_not}
@@ -819,10 +884,3 @@ def _unit(name: str, score: str) -> str:
         "pairs of systems": "% in which the first is preferred",
     }
     return textwrap.fill(words[name], 34)
-
-
-def stopped(report: Report) -> PlainError | None:
-    """Build the message that ends the command if conclusions are stopped."""
-    if not report.is_stopped:
-        return None
-    return PlainError("conclusions are stopped until you decide, see question 1")

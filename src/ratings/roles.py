@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers import paths
+from helpers import paths, raters
 from helpers.data.tables import BadTableError, OptionError, cell, choose
 from ratings.table import Table
 
@@ -133,6 +133,12 @@ def check(roles: Roles) -> None:
         raise OptionError(
             f"repeats is {cell(roles.repeats)}: choose one of {', '.join(REPEATS)}"
         )
+    for kind in roles.accept:
+        if kind not in raters.KINDS:
+            raise OptionError(
+                f"--accept {cell(kind)} is unknown: choose among "
+                f"{', '.join(raters.KINDS)}"
+            )
     if roles.judge and not roles.rater:
         raise OptionError("--judge is a label in the column of raters: give --rater")
     n_texts = 2 if roles.are_pairs else 1
@@ -297,6 +303,9 @@ def prepare(table: Table, roles: Roles) -> Ratings:
         raise BadTableError(f"{table.name}: no row has everything that is needed")
     if not roles.are_pairs:
         frame = _with_items(frame, roles, notes)
+    elif not roles.prompt:
+        frame = frame.assign(prompt_id=frame.index.astype(str))
+        notes.append("prompt: each comparison has its own, since none is named")
     frame = _without_raters(frame, roles, left_out)
     if roles.score and roles.rater:
         frame = _rated_once(frame, cells, roles, table.name, left_out)

@@ -22,7 +22,7 @@ from helpers.data.tables import BadTableError, cell, find
 
 MOST_BYTES = 2**30
 MOST_CELLS = 50_000_000
-MOST_COLUMNS = 2_000
+MOST_COLUMNS = 10_000
 DEEPEST = 20  # objects within each other
 DELIMITERS = ",;\t|"
 BLOCK = 2**22  # bytes of a sheet that are looked at together
@@ -280,7 +280,10 @@ def _read_json(path: Path, key: str) -> Table:
             notes.append(f"read from the list {key!r}")
             document = document[key]
     if not _are_objects(document):
-        problem = "a list of objects is needed, one for each rating or item"
+        problem = (
+            "a list of objects is needed, one for each rating or item; docs/own.md "
+            "shows how to bring other forms into one table"
+        )
         raise _refusal(path.name, problem)
     return _from_records(path.name, enumerate(document, 1), "record", notes)
 
