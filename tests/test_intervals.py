@@ -253,11 +253,12 @@ def test_simultaneous_differences_are_tukeys_for_equal_variances():
 
 
 def test_two_groups_need_no_correction():
-    value = pd.Series([1.0, 0.0], index=["x", "y"])
+    value = pd.Series([1.0, 0.25], index=["x", "y"])
     covariances = (np.diag([0.2, 0.1]), np.diag([0.1, 0.1]), np.diag([0.05, 0.05]))
     estimates = intervals.Estimates(value, covariances, np.array([7.0, 9.0]))
     found = intervals.all_differences(estimates)
     single = estimates.difference("x", "y").table()
+    assert single["estimate"].item() == 0.75
     np.testing.assert_allclose(
         found[["estimate", "low", "high", "p_adjusted", "df"]],
         single[["estimate", "low", "high", "p_value", "df"]],

@@ -347,6 +347,10 @@ def test_a_minus_turns_intervals_and_what_follows_from_them(ratings):
     assert turned["high"].tolist() == (-found["low"]).tolist()
     assert turned["p_value"].tolist() == found["p_value"].tolist()
     pair = ("factuality", "completeness")
+    difference = found.difference(*pair)["estimate"].item()
+    assert difference == pytest.approx(
+        found["estimate"][pair[0]] - found["estimate"][pair[1]]
+    )
     assert turned.difference(*pair)["low"].item() == pytest.approx(
         -found.difference(*pair)["high"].item()
     )
