@@ -3,8 +3,9 @@
 Run `python -m benchmarks.coverage_headlines --studies 1000`; it needs the real ratings
 and writes `benchmarks/coverage_headlines.csv`, a row for each saved result.
 
-**Generator.** Studies are drawn anew from models that are fitted to the ratings. Who
-rated which answer stays. A rating is its fitted value (least squares on what the
+**Generator.** Studies are drawn anew from models that are fitted to the ratings.
+Prompts are drawn with replacement, with their answers and with who rated them, and
+count as new ones. A rating is its fitted value (least squares on what the
 result is about) plus new normal effects of rater, prompt, answer and rating, with
 variances by the method of moments; in Kamoda et al. each worker also has slopes of his
 or her own. It is rounded to the scale. Labels of the 279 answers come from a threshold
@@ -13,7 +14,8 @@ the threshold of the condition; the expert shares the effects of prompt and answ
 far as the tetrachoric correlation with the workers says.
 
 **Truth.** The mean of the estimates over all studies drawn, so that rounding and
-refitted trees are part of the truth. Its own error is small beside the intervals.
+refitted trees are part of the truth. Its own error is small beside the intervals. The
+expert of the 279 answers is one person in all studies.
 """
 
 import argparse
@@ -114,6 +116,24 @@ def slope_variance(rows: pd.DataFrame, x: list[str], y: str) -> np.ndarray:
     return np.clip(np.var(slopes, axis=0, ddof=1) - np.mean(errors, axis=0), 0, None)
 
 
+def new_prompts(
+    rows: pd.DataFrame, prompt: str, random: np.random.Generator
+) -> pd.DataFrame:
+    """Rows of prompts that are drawn with replacement, each with ids of its own."""
+    code, names = pd.factorize(rows[prompt])
+    order = np.argsort(code, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(code))])
+    drawn = random.integers(len(names), size=len(names))
+    parts = [order[starts[each] : starts[each + 1]] for each in drawn]
+    number = np.repeat(np.arange(len(drawn)), [len(part) for part in parts])
+    chosen = rows.iloc[np.concatenate(parts)].reset_index(drop=True)
+    chosen[prompt] = number
+    chosen["item_id"] = [
+        f"{each}|{item}" for each, item in zip(number, chosen["item_id"], strict=True)
+    ]
+    return chosen
+
+
 def rated_anew(
     rows: pd.DataFrame,
     x: pd.DataFrame,
@@ -121,23 +141,26 @@ def rated_anew(
     prompt: str,
     scale: tuple[float, float],
     slopes: np.ndarray | None = None,
-) -> Callable[[np.random.Generator], np.ndarray]:
-    """Fit a model of single ratings; what is returned draws ratings from it."""
+) -> Callable[[np.random.Generator], pd.DataFrame]:
+    """Fit a model of single ratings; what is returned draws studies, rated `new`."""
     fitted = pd.Series(LinearRegression().fit(x, y).predict(x), y.index)
     variance = variances(y - fitted, rows, prompt)
     if slopes is not None:
         variance["rest"] -= (x**2 * slopes).sum(axis=1).mean()
         variance["rest"] = max(variance["rest"], 0.01)
-    raters, levels = pd.factorize(rows["rater_id"])
+    features = list(x.columns)
+    whole = rows.drop(columns=features, errors="ignore").join(x).assign(fitted=fitted)
 
-    def draw(random: np.random.Generator) -> np.ndarray:
-        values = fitted.to_numpy() + draw_effects(variance, rows, prompt, random)
+    def draw(random: np.random.Generator) -> pd.DataFrame:
+        again = new_prompts(whole, prompt, random)
+        values = again["fitted"].to_numpy(copy=True)
+        values += draw_effects(variance, again, prompt, random)
         if slopes is not None:
-            of_rater = np.sqrt(slopes) * random.standard_normal(
-                (len(levels), len(slopes))
-            )
-            values += (x.to_numpy() * of_rater[raters]).sum(axis=1)
-        return values.round().clip(*scale)
+            raters, levels = pd.factorize(again["rater_id"])
+            of_rater = random.standard_normal((len(levels), len(slopes)))
+            of_rater *= np.sqrt(slopes)
+            values += (again[features].to_numpy() * of_rater[raters]).sum(axis=1)
+        return again.assign(new=values.round().clip(*scale))
 
     return draw
 
@@ -153,7 +176,7 @@ def error_weights() -> tuple[str, Study]:
     clusters = ["rater_id", "prompt_id"]
 
     def redo(random: np.random.Generator) -> pd.DataFrame:
-        again = rows.assign(score=draw(random))
+        again = draw(random).drop(columns="score").rename(columns={"new": "score"})
         fit = -weights(again, errors, "score", means_of="item_id", clusters=clusters)
         return fit.set_axis(
             [f"least_squares.majority [{error}]" for error in fit.index]
@@ -176,7 +199,7 @@ def aspect_weights() -> tuple[str, Study]:
     options = {"clusters": clusters}
 
     def redo(random: np.random.Generator) -> pd.DataFrame:
-        again = rows.assign(lower=draw(random))
+        again = draw(random).drop(columns="lower").rename(columns={"new": "lower"})
         found = weights(again, aspects, "lower", intercept=False, **options)
         ratio = found.ratio("factuality", "amount")
         within = weights(again, aspects, "lower", within="rater_id", **options)
@@ -193,21 +216,23 @@ def tree_and_regression() -> tuple[str, Study]:
     """Notebook 22: correlation of the tree's guesses minus that of the regression's."""
     ratings = kamoda.load("real").ratings
     scales = ["factuality", "amount", "formality"]
-    distance = (ratings[scales] - [3, 0, 0]).abs() / [3, 1, 1]
+    rows = ratings[["item_id", "question_id", "rater_id", *scales]]
     cells = pd.get_dummies(
         ratings[scales].astype(str).agg("/".join, axis=1), dtype=float
     )
-    draw = rated_anew(ratings, cells, ratings["acceptability"], "question_id", (0, 3))
-    folds = {"groups": ratings["question_id"], "cv": GroupKFold(10)}
+    draw = rated_anew(rows, cells, ratings["acceptability"], "question_id", (0, 3))
     clusters = ["rater_id", "question_id"]
     line = LinearRegression(fit_intercept=False)
 
     def redo(random: np.random.Generator) -> pd.DataFrame:
-        rows = ratings[["item_id", *clusters]].assign(lower=3 - draw(random))
+        rows = draw(random)
+        rows["lower"] = 3 - rows["new"]
+        distance = (rows[scales] - [3, 0, 0]).abs() / [3, 1, 1]
+        folds = {"groups": rows["question_id"], "cv": GroupKFold(10)}
         rows["regression"] = cross_val_predict(line, distance, rows["lower"], **folds)
         for depth in (3, 5):
             tree = DecisionTreeRegressor(max_depth=depth, random_state=0)
-            guess = cross_val_predict(tree, ratings[scales], rows["lower"], **folds)
+            guess = cross_val_predict(tree, rows[scales], rows["lower"], **folds)
             rows[f"tree of {depth}"] = guess
         models = ["regression", "tree of 3", "tree of 5"]
         options = {"clusters": clusters, "baseline": "regression"}
@@ -231,21 +256,27 @@ def judges() -> tuple[str, Study]:
     bins = pd.get_dummies(pd.qcut(rows["length"], 10, duplicates="drop"), dtype=float)
     writer = (rows["writer"] == "ChatGPT").astype(float)
     x = bins.set_axis(bins.columns.astype(str), axis=1).iloc[:, 1:]
-    x = x.assign(writer=writer, judge=rows["GPT-4"], both=writer * rows["GPT-4"])
+    x = x.assign(of_chatgpt=writer, judge=rows["GPT-4"], both=writer * rows["GPT-4"])
     draw = rated_anew(rows, x, rows["acceptability"], "question_id", (0, 3))
     clusters = ["rater_id", "question_id"]
     options = {"means_of": "item_id", "clusters": clusters}
-    folds = {"groups": answers["question_id"], "cv": GroupKFold(10)}
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     pair = ["GPT-4", "word count"]
 
     def redo(random: np.random.Generator) -> pd.DataFrame:
-        again = rows.assign(rating=draw(random))
-        mean = again.groupby("item_id")["rating"].mean().reindex(answers.index)
-        guess = cross_val_predict(tree, answers[["length"]], mean, **folds)
+        again = draw(random).rename(columns={"new": "rating"})
+        items = again.groupby("item_id")
+        answers = items[["length", "rating"]].mean().join(items["question_id"].first())
+        folds = {"groups": answers["question_id"], "cv": GroupKFold(10)}
+        guess = cross_val_predict(tree, answers[["length"]], answers["rating"], **folds)
         again["word count"] = again["item_id"].map(pd.Series(guess, answers.index))
         found = []
-        sources = {"all answers": again, **dict(list(again.groupby("writer")))}
+        writers = dict(list(again.groupby("writer")))
+        sources = {
+            "all answers": again,
+            "by Reddit users": writers["Reddit user"],
+            "by ChatGPT": writers["ChatGPT"],
+        }
         for source, part in sources.items():
             alone = correlation(part, pair, "rating", **options)[ENDS]
             names = [f"unread.correlation [{judge}, {source}]" for judge in alone.index]
@@ -293,34 +324,32 @@ def same_answers() -> tuple[str, Study]:
     loading = np.clip(with_expert / max(of_answer, 1e-6), -1 / np.sqrt(of_answer), None)
     loading = np.clip(loading, None, 1 / np.sqrt(of_answer))
     condition = same["condition"]
-    expert_above = norm.isf(expert.groupby(condition).mean()[condition].to_numpy())
-    vote_condition = votes["item_id"].map(condition)
-    vote_above = norm.isf(
-        tick.groupby(vote_condition).mean()[vote_condition].to_numpy()
-    )
-    prompts, items = pd.factorize(same["prompt_id"])[0], np.arange(len(same))
-    at = same.index.get_indexer(votes["item_id"])
-    raters = pd.factorize(votes["rater_id"])[0]
+    votes["condition"] = votes["item_id"].map(condition)
+    votes["expert_above"] = norm.isf(expert.groupby(condition).mean())[
+        pd.Categorical(votes["condition"], sorted(condition.unique())).codes
+    ]
+    votes["vote_above"] = norm.isf(tick.groupby(votes["condition"]).transform("mean"))
     rest = max(1 - of_answer - variance["rater"], 0.01)
+    of_rest = {"rater": variance["rater"], "prompt": 0, "item": 0, "rest": rest}
     ends = {"by": "condition", "groups": ["cautious", "assertive"]}
 
     def redo(random: np.random.Generator) -> pd.DataFrame:
-        normal = random.standard_normal
-        answer = np.sqrt(variance["prompt"]) * normal(prompts.max() + 1)[prompts]
-        answer += np.sqrt(variance["item"]) * normal(len(items))
-        seen = loading * answer
-        seen += np.sqrt(max(1 - loading**2 * of_answer, 0)) * normal(len(items))
-        vote = (
-            answer[at] + np.sqrt(variance["rater"]) * normal(raters.max() + 1)[raters]
-        )
-        vote = (vote + np.sqrt(rest) * normal(len(votes)) > vote_above).astype(float)
-        share = pd.Series(vote).groupby(at).mean()
-        rows = same[["prompt_id", "condition"]].assign(
-            expert=(seen > expert_above).astype(float), worker=share.to_numpy()
+        again = new_prompts(votes, "prompt_id", random)
+        items = again.drop_duplicates("item_id").assign(rest=0)
+        of_answers = {**variance, "rater": 0, "rest": 0}
+        answer = draw_effects(of_answers, items, "prompt_id", random)
+        noise = np.sqrt(max(1 - loading**2 * of_answer, 0))
+        seen = loading * answer + noise * random.standard_normal(len(items))
+        at = pd.Index(items["item_id"]).get_indexer(again["item_id"])
+        vote = answer[at] + draw_effects(of_rest, again, "prompt_id", random)
+        ticked = pd.Series((vote > again["vote_above"]).astype(float).to_numpy())
+        rows = items[["prompt_id", "condition"]].assign(
+            expert=(seen > items["expert_above"]).astype(float),
+            worker=ticked.groupby(at).mean().to_numpy(),
         )
         rows["majority"] = (rows["worker"] > 0.5) + 0.5 * (rows["worker"] == 0.5)
         rows["gap"] = 100 * (rows["expert"] - rows["majority"])
-        rows = rows.reset_index()
+        rows = rows.reset_index(drop=True)
         names = ["expert", "worker", "majority"]
         found = rates(rows, names, clusters="prompt_id")[ENDS]
         gap = compare(rows, "gap", **ends, clusters="prompt_id")[ENDS]
