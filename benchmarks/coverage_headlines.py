@@ -177,7 +177,8 @@ def error_weights() -> tuple[str, Study]:
 
     def redo(random: np.random.Generator) -> pd.DataFrame:
         again = draw(random).drop(columns="score").rename(columns={"new": "score"})
-        fit = -weights(again, errors, "score", means_of="item_id", clusters=clusters)
+        present = [error for error in errors if again[error].nunique() > 1]
+        fit = -weights(again, present, "score", means_of="item_id", clusters=clusters)
         return fit.set_axis(
             [f"least_squares.majority [{error}]" for error in fit.index]
         )
