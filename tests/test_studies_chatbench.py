@@ -100,8 +100,11 @@ def test_released_files_change_what_notebook_30_shows_and_unlock_its_claims(quie
 def test_released_conversations_are_read_by_notebook_31(quiet):
     place = paths.NOTEBOOKS / "appendix" / "31_simulated_users.ipynb"
     found = run_code(place, {"n_draws": 100})
-    assert found["kind"] == "Released"
+    assert found["n_here"] == 4
     assert len(found["of_people"]) == 650 * 9
+    assert list(found["mirrors"].mean().index) == list(chatbench.MODELS)
+    assert found["alone"].shape == (len(chatbench.DATASETS), 3)
+    assert list(found["in_maths"].index) == ["with bonus", "without bonus"]
 
 
 def test_without_any_file_there_are_no_answers(monkeypatch, tmp_path):
