@@ -272,6 +272,14 @@ def test_ties_connect_both_ways():
     assert preferences.components(rows, ["prompt_id"]).tolist() == [1, 1, 1]
 
 
+def test_a_tie_connects_both_ways_whoever_is_shown_first():
+    frame = pd.DataFrame({"left": "elm", "right": "oak", "winner": "tie"}, range(3))
+    rows = preferences.comparisons(
+        frame.assign(prompt_id=range(3)), *COLUMNS, ["prompt_id"]
+    )
+    assert preferences.components(rows, ["prompt_id"]).tolist() == [1, 1]
+
+
 def test_a_chain_of_wins_in_a_circle_connects():
     frame = chain("elm oak", "oak fir", "fir elm")
     rows = preferences.comparisons(frame, *COLUMNS, ["prompt_id"])

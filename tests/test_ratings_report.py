@@ -96,6 +96,13 @@ def test_the_files_and_the_terminal_give_the_same_numbers_too(folder):
     )
     size = abs(found["estimate"].iloc[0])
     assert f"elm is rated higher than oak, by {size:.2f} [" in said
+    # each rater against the mean of the others, one by one
+    gaps = []
+    for name, part in own.groupby("rater_id"):
+        rest = own[own["rater_id"] != name].groupby("item_id")["overall"].mean()
+        gaps.append((part["overall"] - part["item_id"].map(rest)).mean())
+    raters = pd.read_csv("mine.csv.report/raters.csv")
+    np.testing.assert_allclose(sorted(raters["minus the others"]), sorted(gaps))
     # four raters say little about others, and more about themselves
     alone = pd.read_csv("mine.csv.report/differences_for_these_4_raters.csv")
     only = helpers.differences(own, "overall", "system", clusters=["prompt_id"])
