@@ -53,6 +53,8 @@ html_baseurl = ADDRESSES["Documentation"]  # without one, pages have no card
 html_favicon = str(STATIC / "favicon.svg")
 html_static_path = [str(STATIC)]
 html_css_files = ["site.css"]
+# deferred: after the search that it changes
+html_js_files = [("search.js", {"defer": "defer"})]
 html_copy_source = False
 html_use_index = html_domain_indices = False
 html_show_sourcelink = False
