@@ -647,8 +647,9 @@ def compare(
     --------
     >>> ratings = pd.read_csv("data/example/ratings.csv")
     >>> ratings["long"] = ratings["response_words"] > 100
-    >>> compare(ratings, "overall", by="long")
-    Mean of group True of long minus that of False (95 % intervals: raters and prompts)
+    >>> compare(ratings, "overall", by="long")  # doctest: +NORMALIZE_WHITESPACE
+    Mean where long is True, minus where it is False
+    (95 % intervals: raters and prompts)
              estimate   low  high p_holm
     overall      0.44  0.23  0.64 < 0.001
     """
@@ -679,7 +680,8 @@ def compare(
     caption = f"Mean of each group of {by} minus that of {baseline}"
     if len(others) == 1:
         table = table.droplevel(by).rename_axis(None)
-        caption = f"Mean of group {others[0]} of {by} minus that of {baseline}"
+        group, rest = (_as_words(each) for each in (others[0], baseline))
+        caption = f"Mean where {by} is {group}, minus where it is {rest}"
     if percent:
         caption += ", in percentage points"
     is_constant = rows[names].nunique() < 2
@@ -697,6 +699,11 @@ def _check_group(group: object, known: list, by: str, role: str) -> None:
             f"{role} {group!r} is not in column {by!r}: choose one of "
             f"{', '.join(str(label) for label in known[:12])}"
         )
+
+
+def _as_words(group: object) -> str:
+    """Name of a group; whole numbers without a point."""
+    return f"{group:g}" if isinstance(group, float) else str(group)
 
 
 def means(
