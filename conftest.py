@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-TESTS_OF_SITE = ("tests/test_site.py", "tests/test_browser.py")
+TESTS_OF_SITE = tuple(
+    f"tests/test_{name}.py" for name in ("site", "browser", "play_browser")
+)
 # Tests write to a folder of their own, notebooks under nbval to `build`, as users' do.
 # Set here, before any module of the project is loaded; processes of xdist inherit it.
 if "BUILD_FOLDER" not in os.environ:
