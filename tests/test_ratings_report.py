@@ -110,6 +110,19 @@ def test_the_files_and_the_terminal_give_the_same_numbers_too(folder):
     assert report.ALONE in said
 
 
+def test_each_question_is_answered_or_the_reason_is_said():
+    frame = rating_files.comparisons()
+    given = Roles(a="left", b="right", winner="winner", prompt="prompt", rater="worker")
+    given = roles.combine(given, {"ties": ["tie"], "confirmed": "yes"})
+    said = report.as_text(answered(frame, given))
+    why = "Not answered: the file has comparisons of two, and no score of each."
+    assert said.count(why) == 2
+    given = Roles(score="overall", rater="rater", item="item_id", confirmed="yes")
+    said = report.as_text(answered(rating_files.two_systems(), given))
+    assert "Not answered: no other ratings are named (--aspects)." in said
+    assert "Not answered: no rater is named as a judge (--judge)." in said
+
+
 def test_pairs_give_the_numbers_of_the_verb(folder):
     frame = rating_files.comparisons()
     given = Roles(a="left", b="right", winner="winner", prompt="prompt", rater="worker")
@@ -171,9 +184,11 @@ def test_raters_who_contradict_each_other_stop_every_further_conclusion(folder, 
         frame.loc[~is_ann, "overall"] = (frame.loc[~is_ann, "overall"] + 1).clip(1, 5)
     found = answered(frame, given)
     assert found.is_stopped
-    for answer in found.answers[1:]:
+    *further, of_judge = found.answers[1:]
+    for answer in further:
         assert "contradict" in answer.why_not
         assert not answer.tables
+    assert of_judge.why_not == "no rater is named as a judge (--judge)"
     own = as_verbs_take_it(frame)
     rated = ["overall", "clarity"]
     scales = {"overall": (1, 5)}

@@ -129,10 +129,11 @@ def _check_winners(
     if says is not None:
         expected = f"{says[0]!r} or {says[1]!r}"
     known = ", ".join(repr(label) for label in ties)
+    tied = f", or for a tie one of {known}" if known else ""
     raise OptionError(
         f"column {result.name!r} has {wrong.sum()} values that are not clear, first "
-        f"{value!r} in row {row}: each should be {expected}, or for a tie one of "
-        f"{known}; give the words with says=(first, second) and ties=[...]"
+        f"{value!r} in row {row}: each should be {expected}{tied}; give the "
+        "words with says=(first, second) and ties=[...], or --says and --ties"
     )
 
 

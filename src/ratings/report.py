@@ -120,6 +120,7 @@ def answers(ratings: Ratings) -> Report:
             found.append(Answer(question, why_not=why))
         else:
             found.append(_tried(question, answer_it, ratings, people))
+    found += _without_roles(ratings)
     return Report(
         ratings,
         _describe(ratings, people),
@@ -146,6 +147,19 @@ def _questions(ratings: Ratings) -> list[tuple[str, Callable]]:
         found.append((PREDICTS, _predicts))
     if ratings.roles.judge:
         found.append((JUDGE, _stands_in))
+    return found
+
+
+def _without_roles(ratings: Ratings) -> list[Answer]:
+    """The questions for which a role is missing, each with the reason."""
+    if ratings.roles.are_pairs:
+        why = "the file has comparisons of two, and no score of each"
+        return [Answer(question, why_not=why) for question in (PREDICTS, JUDGE)]
+    found = []
+    if not ratings.roles.aspects:
+        found.append(Answer(PREDICTS, why_not="no other ratings are named (--aspects)"))
+    if not ratings.roles.judge:
+        found.append(Answer(JUDGE, why_not="no rater is named as a judge (--judge)"))
     return found
 
 
