@@ -55,13 +55,10 @@ def covariances(values: pd.Series, rows: pd.DataFrame, prompt: str) -> dict[str,
     """Mean products of pairs that share a rater, a prompt or an answer only."""
     cell = rows["rater_id"].astype(str) + rows[prompt].astype(str)
     of = {
-        name: pair_products(values, column)
-        for name, column in {
-            "rater": rows["rater_id"],
-            "prompt": rows[prompt],
-            "item": rows["item_id"],
-            "cell": cell,
-        }.items()
+        "rater": pair_products(values, rows["rater_id"]),
+        "prompt": pair_products(values, rows[prompt]),
+        "item": pair_products(values, rows["item_id"]),
+        "cell": pair_products(values, cell),
     }
 
     def without(whole: str, part: str) -> float:
@@ -322,8 +319,8 @@ def same_answers() -> tuple[str, Study]:
     expert = same["expert"].astype(float)
     together = (tick * votes["item_id"].map(expert)).groupby(votes["item_id"]).mean()
     with_expert = tetrachoric(together.mean(), rate, expert.mean())
-    loading = np.clip(with_expert / max(of_answer, 1e-6), -1 / np.sqrt(of_answer), None)
-    loading = np.clip(loading, None, 1 / np.sqrt(of_answer))
+    largest = 1 / np.sqrt(of_answer)
+    loading = np.clip(with_expert / of_answer, -largest, largest)
     condition = same["condition"]
     votes["condition"] = votes["item_id"].map(condition)
     votes["expert_above"] = norm.isf(expert.groupby(condition).mean())[

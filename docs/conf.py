@@ -96,13 +96,15 @@ MENU = """
 def take_run(app, docname, content) -> None:
     """Show the last run of a notebook, with its number, downloads and folded cells."""
     name = docname.rpartition("/")[2]
-    if name not in notebook_files():
+    committed = notebook_files().get(name)
+    if committed is None:
         return
-    committed = notebook_files()[name]
     file = executed(name) if executed(name).is_file() else committed
     notebook = nbformat.reads(file.read_text(encoding="utf-8"), 4)
     titled = next(each for each in notebook.cells if each.source.startswith("# "))
-    titled.source = f"# {name[:2]} {titled.source[2:]}\n\n{downloads(name, file)}"
+    titled.source = (
+        f"# {name[:2]} {titled.source[2:]}\n\n{downloads(name, file, committed.parent)}"
+    )
     for cell in notebook.cells:
         if cell.cell_type == "code":
             fold(cell)
@@ -112,12 +114,11 @@ def take_run(app, docname, content) -> None:
     content[0] = nbformat.writes(notebook)
 
 
-def downloads(name: str, file: Path) -> str:
+def downloads(name: str, file: Path, folder: Path) -> str:
     """Links to a notebook and to the numbers it has saved."""
     numbers = paths.BUILD / "results" / f"{name}.csv"
     if not numbers.is_file():
         numbers = paths.RESULTS / "results.csv"
-    folder = notebook_files()[name].parent
     links = {"notebook": file, "results as CSV": numbers}
     written = [
         f"[{words}](path:{os.path.relpath(target, folder)})"
@@ -160,16 +161,15 @@ def add_menu(app, docname, content) -> None:
     """List the pages below README, where GitHub shows no menu."""
     if docname != root_doc:
         return
-    main = ["Findings <self>", "notebooks/00_overview", "docs/replication_report"]
-    if (paths.ROOT / "docs" / "play.md").is_file():
-        main.insert(1, "docs/play")
-    menu = {"Results": main}
+    first = ["Findings <self>", "docs/play", "notebooks/00_overview"]
+    menu = {"Results": [*first, "docs/replication_report"]}
+    notebooks = sorted(notebook_files().items())
     titles = {study["digit"]: study["title"] for study in read_studies()}
     titles["5"] = "Beyond the papers"
     for digit, title in sorted(titles.items()):
         files = [
             file.relative_to(paths.ROOT).with_suffix("").as_posix()
-            for name, file in sorted(notebook_files().items())
+            for name, file in notebooks
             if name[0] == digit
         ]
         if files:

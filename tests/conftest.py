@@ -1,6 +1,7 @@
 """Settings and fixtures of all tests."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -58,3 +59,17 @@ def site(tmp_path_factory) -> Path:
     assert built.returncode == 0, built.stderr
     assert built.stderr == ""
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        program = shutil.which("chromium")
+        started = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"]
+        )
+        yield started
+        started.close()

@@ -1,6 +1,5 @@
 """The site in a browser: needs requirements-browser.lock, and Chromium."""
 
-import shutil
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,9 +8,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="requirements-browser.lock is not installed")
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect, sync_playwright
-
-from helpers import paths
+from playwright.sync_api import expect
 
 expect.set_options(timeout=30_000)  # ms; a busy machine draws slowly
 WIDTHS = [360, 414, 600, 768, 1024, 1150, 1366, 1440, 1920]
@@ -20,25 +17,12 @@ KINDS = [
     "index.html",
     "docs/replication_report.html",
     "docs/own.html",
+    "docs/play.html",
     "docs/reference.html",
     "notebooks/11_error_weights.html",
     "notebooks/appendix/20_preferences_and_reasons.html",
     "search.html",
 ]
-if (paths.ROOT / "docs" / "play.md").is_file():
-    KINDS.append("docs/play.html")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium."""
-    with sync_playwright() as playwright:
-        program = shutil.which("chromium")
-        started = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox"]
-        )
-        yield started
-        started.close()
 
 
 def test_no_page_scrolls_sideways(browser, site):

@@ -1,31 +1,18 @@
 """The page Play in a browser: needs requirements-browser.lock, and Chromium."""
 
 import itertools
-import shutil
 
 import pandas as pd
 import pytest
 
 pytest.importorskip("playwright", reason="requirements-browser.lock is not installed")
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 from test_play import RULES, counts, drawn, ratings  # noqa: F401
 
 expect.set_options(timeout=30_000)  # ms; a busy machine draws slowly
 WIDTHS = [360, 390, 480, 600, 768, 900, 1024, 1150, 1280, 1366, 1440]
 ASPECTS = ["factuality", "amount", "formality"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium."""
-    with sync_playwright() as playwright:
-        program = shutil.which("chromium")
-        started = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox"]
-        )
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -120,12 +120,12 @@ def test_one_file_without_the_other_is_an_error_and_not_ignored(released):
 
 
 def test_cells_of_table_a2_come_from_the_answers_if_there_are_any(simulated):
-    cells = chatbench.table_a("Llama-3.1-8b", simulated)["estimate"]
+    pairs = chatbench.comparisons(simulated).set_index(chatbench.COMPARISON_KEYS)
     expected = simulated.accuracies().loc[
         ("Llama-3.1-8b", "College Math", "User-AI answer first")
     ]
-    cell = ("College Math", "AI free text", "answer first", "se_user_ai")
-    assert cells.loc[cell] == pytest.approx(expected["se"])
+    pair = ("Llama-3.1-8b", "College Math", "AI free text", "answer first")
+    assert pairs.loc[pair, "se_user_ai"] == pytest.approx(expected["se"])
 
 
 def test_columns_may_have_the_names_of_the_authors_code(released):

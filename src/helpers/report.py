@@ -19,6 +19,7 @@ from helpers.claims import (
 from helpers.data import published, studies
 from helpers.data.published import read_text
 
+AGREES, _ = CONSISTENT
 LEGEND = {
     "supported, contradicted": "the interval is on the claimed side; on the other side",
     "inconclusive": "the interval is on both sides, or the claim's words allow "
@@ -31,9 +32,7 @@ LEGEND = {
     "true, not true": "of the released files",
     "another outcome": "a test does not come out as the paper says",
     NOT_SHOWN: "a test is not significant; an effect is still possible",
-    CONSISTENT[
-        0
-    ]: "agrees with other numbers of the paper, which says nothing about its data",
+    AGREES: "agrees with other numbers of the paper, which says nothing about its data",
     NOT_CHECKED: "data are missing, or ours are about something else",
 }
 

@@ -54,6 +54,12 @@ HIGHER = "Which system is rated higher?"
 PREFERRED = "Which system is preferred?"
 PREDICTS = "What predicts the score?"
 JUDGE = "Can the judge stand in for people?"
+# Why a question is not asked of a file.
+LACKING = {
+    PREDICTS: "no other ratings are named (--aspects)",
+    JUDGE: "no rater is named as a judge (--judge)",
+}
+NO_SCORE = "the file has comparisons of two, and no score of each"
 
 
 @dataclass
@@ -120,7 +126,11 @@ def answers(ratings: Ratings) -> Report:
             found.append(Answer(question, why_not=why))
         else:
             found.append(_tried(question, answer_it, ratings, people))
-    found += _without_roles(ratings)
+    asked = {question for question, _ in questions}
+    for question, lacking in LACKING.items():
+        if question not in asked:
+            are_pairs = ratings.roles.are_pairs
+            found.append(Answer(question, why_not=NO_SCORE if are_pairs else lacking))
     return Report(
         ratings,
         _describe(ratings, people),
@@ -147,19 +157,6 @@ def _questions(ratings: Ratings) -> list[tuple[str, Callable]]:
         found.append((PREDICTS, _predicts))
     if ratings.roles.judge:
         found.append((JUDGE, _stands_in))
-    return found
-
-
-def _without_roles(ratings: Ratings) -> list[Answer]:
-    """The questions for which a role is missing, each with the reason."""
-    if ratings.roles.are_pairs:
-        why = "the file has comparisons of two, and no score of each"
-        return [Answer(question, why_not=why) for question in (PREDICTS, JUDGE)]
-    found = []
-    if not ratings.roles.aspects:
-        found.append(Answer(PREDICTS, why_not="no other ratings are named (--aspects)"))
-    if not ratings.roles.judge:
-        found.append(Answer(JUDGE, why_not="no rater is named as a judge (--judge)"))
     return found
 
 
@@ -235,14 +232,7 @@ def _agree(ratings: Ratings, people: pd.DataFrame) -> Answer:
         is_below = concerns["concern"] == "agreement below chance"
         below_chance = set(concerns.loc[is_below, "column"])
     try:
-        table = helpers.agreement(
-            people,
-            rated,
-            coefficient=["alpha", "percent"],
-            level="interval",
-            rater="rater_id",
-            clusters=clusters(people),
-        )
+        table = _agreement(people, rated, clusters(people))
         answer.add("agreement", table)
         for name in rated:
             if name in below_chance:  # said below
@@ -279,18 +269,25 @@ def _agree(ratings: Ratings, people: pd.DataFrame) -> Answer:
     return answer
 
 
-def _agree_alone(answer: Answer, people: pd.DataFrame, rated: Sequence[str]) -> None:
-    """Agreement of few raters on other prompts, as if there were no other raters."""
-    if not _are_few(people):
-        return
-    alone = helpers.agreement(
+def _agreement(
+    people: pd.DataFrame, rated: Sequence[str], clusters: Sequence[str]
+) -> pd.DataFrame:
+    """Alpha and percent agreement of each rating."""
+    return helpers.agreement(
         people,
         rated,
         coefficient=["alpha", "percent"],
         level="interval",
         rater="rater_id",
-        clusters=["prompt_id"],
+        clusters=clusters,
     )
+
+
+def _agree_alone(answer: Answer, people: pd.DataFrame, rated: Sequence[str]) -> None:
+    """Agreement of few raters on other prompts, as if there were no other raters."""
+    if not _are_few(people):
+        return
+    alone = _agreement(people, rated, ["prompt_id"])
     name = f"agreement of these {people['rater_id'].nunique()} raters"
     answer.add(name, alone)
     found = [f"{each} {_interval(alone.loc[(each, 'alpha')])}" for each in rated]

@@ -54,8 +54,13 @@ def write_model_answers(
 def fingerprint(questions: pd.DataFrame) -> str:
     """Name a set of questions by what is shown: any change gives another name."""
     columns = [*SHOWN, *questions.columns.intersection(["meaning"])]
-    shown = questions[columns].to_csv(index=False, lineterminator="\n")
-    return hashlib.sha256(shown.encode()).hexdigest()[:16]
+    return digest(questions[columns])
+
+
+def digest(table: pd.DataFrame) -> str:
+    """Name the content of a table: any change gives another name."""
+    content = table.to_csv(index=False, lineterminator="\n")
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def _first_line(questions: pd.DataFrame) -> str:

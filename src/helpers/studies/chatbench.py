@@ -456,36 +456,3 @@ def simulators() -> pd.DataFrame:
 def _numbers(table: str) -> pd.Series:
     """Read a printed table as numbers, indexed by what names a cell."""
     return published.printed_table(table)["published"].astype(float)
-
-
-def table_a(model: str, study: ChatBench | None = None) -> pd.DataFrame:
-    """Recompute Table A1 (GPT-4o) or A2 (Llama-3.1-8b).
-
-    Parameters
-    ----------
-    model : str
-        One of `MODELS`.
-    study : ChatBench, optional
-        The answers. Without them only z- and p-values are compared, with what the
-        printed accuracies allow.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``low`` and ``high`` of z- and p-values that are printed; ``estimate`` of
-        accuracies and standard errors if there are answers; indexed by ``dataset``,
-        ``alone``, ``condition`` and ``measure``.
-
-    Examples
-    --------
-    >>> len(table_a("GPT-4o")), len(table_a("GPT-4o", load("simulated")))
-    (56, 216)
-    """
-    allowed = attainable().xs(model, level="model").dropna(subset="printed")
-    cells = [allowed[["low", "high"]]]
-    if study is not None:
-        sides = ["mean_alone", "se_alone", "mean_user_ai", "se_user_ai"]
-        means = comparisons(study).set_index(COMPARISON_KEYS)[sides]
-        means = means.xs(model, level="model").rename_axis(columns="measure")
-        cells.append(means.stack().to_frame("estimate"))
-    return pd.concat(cells)

@@ -6,7 +6,6 @@ is tiny: its answers show that the methods run, and are no evidence about larger
 """
 
 import datetime
-import hashlib
 import json
 import os
 import sys
@@ -38,6 +37,11 @@ N_SMALL = 108  # questions of a test that are asked in all wordings, as in the p
 N_LARGE = 1000  # questions that are asked in one wording
 LARGE_WORDING = "comp"
 SEED = 0
+# What is wrong with a recording whose heading names other questions or answers.
+WHAT_DIFFERS = {
+    "questions": "answers other questions",
+    "answers": "is a recording of other answers",
+}
 SHORT_TALK = {"max_turns": 3, "max_tokens": 120}
 
 
@@ -69,6 +73,17 @@ def read(name: str) -> pd.DataFrame:
         raise tables.OptionError(f"There is no recording {path}: run `make answers`.")
     recorded = tables.read_csv(path, comment="#")
     return recorded.assign(model=heading(path)["model"])
+
+
+def _read_of(name: str, what: str, expected: str) -> pd.DataFrame:
+    """Read a recording, if what its heading names is what was expected."""
+    kept, path = read(name), file_of(name)
+    if heading(path).get(what) != expected:
+        differs = WHAT_DIFFERS[what]
+        raise tables.OptionError(
+            f"{path.name} {differs} than these: run `make answers`."
+        )
+    return kept
 
 
 def read_words(
@@ -110,9 +125,7 @@ def read_words(
     dtype: int64
     """
     if data_source == "real":
-        kept, path = read(name), file_of(name)
-        if heading(path).get("questions") != answerers.fingerprint(questions):
-            raise tables.OptionError(f"{path.name} answers other questions than these.")
+        kept = _read_of(name, "questions", answerers.fingerprint(questions))
         return kept.drop(columns="model")
     small, large = samples(questions)
     asked = small.merge(pd.DataFrame({"wording": words.WORDINGS}), how="cross")
@@ -225,18 +238,19 @@ def numbers(names: pd.Series) -> dict[str, int]:
 def fingerprint(answers: pd.DataFrame) -> str:
     """Name a set of answers by its identifiers and texts."""
     shown = answers.sort_values("item_id")[["item_id", "question", "text"]]
-    content = shown.to_csv(index=False, lineterminator="\n").encode()
-    return hashlib.sha256(content).hexdigest()[:16]
+    return answerers.digest(shown)
 
 
-def perplexity(answers: pd.DataFrame) -> pd.DataFrame:
+def perplexity(answers: pd.DataFrame, data_source: str = "real") -> pd.DataFrame:
     """Perplexity of Kamoda et al.'s answers, as the small model was recorded.
 
     Parameters
     ----------
     answers : pandas.DataFrame
-        As in `kamoda.KamodaTexts.answers`. For simulated ones, which no model has seen,
-        random numbers take the place of a recording.
+        As in `kamoda.KamodaTexts.answers`.
+    data_source : {"real", "simulated"}, optional
+        Where the answers come from. For simulated ones, which no model has seen, random
+        numbers take the place of a recording.
 
     Returns
     -------
@@ -252,21 +266,17 @@ def perplexity(answers: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> perplexity(kamoda.load_texts("simulated").answers).columns.tolist()
+    >>> answers = kamoda.load_texts("simulated").answers
+    >>> perplexity(answers, "simulated").columns.tolist()
     ['alone', 'QA', 'RQA']
     """
-    if answers["item_id"].str.startswith("simulated-").all():
+    if data_source == "simulated":
         drawn = np.random.default_rng(SEED).lognormal(3, 0.3, (len(answers), 3))
         drawn = pd.DataFrame(drawn, answers["item_id"], ["alone", "QA", "RQA"])
         others = ~drawn.index.isin(conditioned(answers)["item_id"])
         drawn.loc[others, ["QA", "RQA"]] = np.nan
         return drawn
-    kept = read("perplexity")
-    if heading(file_of("perplexity"))["answers"] != fingerprint(answers):
-        raise tables.OptionError(
-            f"{file_of('perplexity').name} is a recording of other answers than these: "
-            "run `make answers`."
-        )
+    kept = _read_of("perplexity", "answers", fingerprint(answers))
     item_id = {number: name for name, number in numbers(answers["item_id"]).items()}
     contexts = dict(list(kept.groupby("context")))
     counted = ["log_likelihood", "n_tokens"]
